@@ -1,0 +1,109 @@
+"""Tables as tensors, and the batches of a stack.
+
+Dimensions: M members, B rows, S source length, T target length, N rows of a table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from inflect.data.symbols import EOS, PAD, Symbols
+
+STREAM = 2  # this random stream's number beside those of selection, initialisation and dropout
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A table of triples as ids: `source` [N, S] and `target` [N, T], padded at the end, with true lengths [N]."""
+
+    source: Tensor
+    target: Tensor
+    source_lengths: Tensor
+    target_lengths: Tensor
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of every member: `source` [M, B, S], `target` [M, B, T], `rows` [M, B] (-1: no row).
+
+    `sizes` are each member's own (rows, source length, target length), before padding to the others'.
+    """
+
+    source: Tensor
+    target: Tensor
+    rows: Tensor
+    sizes: tuple[tuple[int, int, int], ...]
+    update: int = 0
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
+        moved = (
+            tensor.to(device, non_blocking=non_blocking) for tensor in (self.source, self.target, self.rows)
+        )
+        return Batch(*moved, self.sizes, self.update)
+
+    @property
+    def previous(self) -> Tensor:
+        """What the decoder has written before each target symbol: the target moved right, EOS first."""
+        return torch.cat([torch.full_like(self.target[..., :1], EOS), self.target[..., :-1]], dim=-1)
+
+
+def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Lists of ids as one tensor [N, longest], and their lengths [N]."""
+    lengths = torch.tensor([len(row) for row in rows], dtype=torch.long)
+    padded = torch.full((len(rows), int(lengths.max()) if len(rows) else 0), PAD, dtype=torch.long)
+    for index, row in enumerate(rows):
+        padded[index, : len(row)] = torch.tensor(row, dtype=torch.long)
+    return padded, lengths
+
+
+def encode(triples: pd.DataFrame, symbols: Symbols) -> Encoded:
+    """The table's ids by a run's own vocabulary, row by row in the table's order."""
+    source = [symbols.source(lemma, msd) for lemma, msd in zip(triples["lemma"], triples["msd"], strict=True)]
+    target = [symbols.target(form) for form in triples["form"]]
+    (sources, source_lengths), (targets, target_lengths) = pad(source), pad(target)
+    return Encoded(sources, targets, source_lengths, target_lengths)
+
+
+def length_sorted(data: Encoded, size: int) -> list[Tensor]:
+    """Row numbers in batches of `size`, rows of similar source and target length together (ties: row order)."""
+    order = np.lexsort((data.target_lengths.numpy(), data.source_lengths.numpy()))
+    return list(torch.from_numpy(order).split(size))
+
+
+def batch_order(seed: int, epoch: int, batches: int) -> list[int]:
+    """The order of the batches in an epoch, counted from 0: a function of seed and epoch alone."""
+    order: list[int] = np.random.default_rng([seed, STREAM, epoch]).permutation(batches).tolist()
+    return order
+
+
+def stack(members: Sequence[Encoded], rows: Sequence[Tensor], update: int = 0) -> Batch:
+    """The given rows of each member's table as one batch, padded to the largest member."""
+    sizes, sources, targets = [], [], []
+    for data, own in zip(members, rows, strict=True):
+        source_length = int(data.source_lengths[own].max()) if len(own) else 0
+        target_length = int(data.target_lengths[own].max()) if len(own) else 0
+        sources.append(data.source[own, :source_length])
+        targets.append(data.target[own, :target_length])
+        sizes.append((len(own), source_length, target_length))
+    shape = [max(size[axis] for size in sizes) for axis in range(3)]
+    return Batch(
+        _padded(sources, (shape[0], shape[1]), PAD),
+        _padded(targets, (shape[0], shape[2]), PAD),
+        _padded([own.unsqueeze(1) for own in rows], (shape[0], 1), -1).squeeze(2),
+        tuple(sizes),
+        update,
+    )
+
+
+def _padded(tensors: Sequence[Tensor], shape: tuple[int, int], value: int) -> Tensor:
+    whole = torch.full((len(tensors), *shape), value, dtype=torch.long)
+    for index, tensor in enumerate(tensors):
+        whole[index, : tensor.shape[0], : tensor.shape[1]] = tensor
+    return whole

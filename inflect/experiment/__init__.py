@@ -1,0 +1,1 @@
+"""From a composed config to finished runs: settings, store, pipeline, launcher, tracking, results."""

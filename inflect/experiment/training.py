@@ -1,0 +1,1 @@
+"""Train, test and log several runs as one stack."""

@@ -1,0 +1,1 @@
+"""The stacked Transformer: tensors and symbols in, losses and forms out; it knows no languages."""

@@ -1,0 +1,49 @@
+"""Label-smoothed cross-entropy, member by member."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from inflect.data.symbols import PAD
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """Label smoothing by `amount`, of which each symbol but the target gets an equal share.
+
+    `over` says who shares: "others" (fairseq, the authors' code: the target keeps 1 - ε, each other symbol of V
+    gets ε/(V-1)) or "all" (PyTorch's CrossEntropyLoss: every symbol, the target too, gets ε/V).
+    """
+
+    amount: float = 0.2
+    over: str = "others"
+
+
+@dataclass(frozen=True)
+class TokenLosses:
+    """Per target position [M, B, T], 0 at padding, in nats: the smoothed loss and the negative log-likelihood."""
+
+    smoothed: Tensor
+    nll: Tensor
+
+
+def token_losses(scores: Tensor, target: Tensor, target_sizes: Tensor, smoothing: Smoothing) -> TokenLosses:
+    """Losses of `target` [M, B, T] under `scores` [M, B, T, V]; `target_sizes` [M] are the members' own V."""
+    log_p = torch.log_softmax(scores, dim=-1)
+    size = target_sizes.view(-1, 1, 1).to(log_p.dtype)
+    own = torch.arange(scores.shape[-1], device=scores.device) < target_sizes.view(-1, 1, 1, 1)
+    nll = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    everything = -(log_p * own).sum(dim=-1)
+    if smoothing.over == "others":
+        spread = (everything - nll) / (size - 1)
+    else:
+        spread = everything / size
+    smoothed = (1 - smoothing.amount) * nll + smoothing.amount * spread
+    real = target.ne(PAD)
+    return TokenLosses(smoothed * real, nll * real)
+
+
+def per_member(values: Tensor, target: Tensor) -> Tensor:
+    """Mean of `values` [M, B, T] over each member's target symbols, EOS included: [M]."""
+    return values.sum(dim=(1, 2)) / target.ne(PAD).sum(dim=(1, 2)).clamp(min=1)
