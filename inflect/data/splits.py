@@ -39,8 +39,8 @@ def paper(corpus: Corpus) -> pd.DataFrame:
 def authors_code(corpus: Corpus, rows: int = 1000) -> pd.DataFrame:
     """A sample of the candidates whose lemma is neither in gold nor in dev, repeated rows included.
 
-    As in the authors' code the sample is pandas' for random state 0, in drawn order. It is all rows, shuffled,
-    where there are no more than `rows`.
+    As in the authors' code the sample is pandas' for random state 0, in drawn order. Where there are no more
+    than `rows` it is all of them, shuffled.
 
     Raises:
         UserError: if no row is left or asked for.

@@ -26,9 +26,9 @@ def triples_table(rows: Iterable[Sequence[str]]) -> pd.DataFrame:
 def read_triples(path: Path | str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Read a UTF-8 file of tab-separated triples; `columns` is the order of lemma, form and msd in its lines.
 
-    Lines end with a newline, or a carriage return and a newline, and with nothing else: U+2028 and its like are
-    characters of a word. A byte order mark at the start, and lines without any character (UniMorph has them
-    between paradigms), are passed over.
+    Lines end with a newline, or a carriage return and a newline, and with nothing else: U+2028 and its like
+    are characters of a word. A byte order mark at the start, and lines without any character (UniMorph has
+    them between paradigms), are passed over.
 
     Raises:
         UserError: with file and line, if the file is missing, empty or not UTF-8, or a line has not three
