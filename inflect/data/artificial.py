@@ -6,8 +6,8 @@ front (a ı u, e i ü), B D G are stops that are voiced or voiceless (b d g, p t
 -de, -ta or -te.
 
 A seed is a language: it draws the affixes and the stems. The other keys change what they name and nothing
-else. With the same seed, a language with harmony and one without have the same affixes, the same stems but for
-the backness of their vowels, and the same cells to inflect them for.
+else. With the same seed, a language with harmony and one without have the same affixes, the same stems but
+for the backness of their vowels, and the same cells to inflect them for.
 """
 
 from collections.abc import Iterator
@@ -22,6 +22,7 @@ from inflect.data.settings import DataSettings
 from inflect.data.splits import Corpus
 from inflect.data.triples import triples_table
 from inflect.errors import UserError
+from inflect.streams import stream
 
 BACK, FRONT = "aıou", "eiöü"  # pairs
 VOWELS = BACK + FRONT
@@ -222,8 +223,8 @@ class Artificial:
             singular, plural = stem(), stem()
             yield Lexeme(singular, plural if generator.random() < self.irregular else singular)
 
-    def _generator(self, stream: str) -> np.random.Generator:
-        return np.random.default_rng([self.seed, ("affixes", "stems", "cells").index(stream)])
+    def _generator(self, name: str) -> np.random.Generator:
+        return np.random.default_rng(stream(self.seed, name))
 
 
 def _syllable(generator: np.random.Generator) -> str:
