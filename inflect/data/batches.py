@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from inflect.data.symbols import EOS, PAD, Symbols
-
-STREAM = 2  # this random stream's number beside those of selection, initialisation and dropout
+from inflect.streams import stream
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,11 @@ def length_sorted(data: Encoded, size: int) -> list[Tensor]:
 
 def batch_order(seed: int, epoch: int, batches: int) -> list[int]:
     """The order of the batches in an epoch, counted from 0: a function of seed and epoch alone."""
-    order: list[int] = np.random.default_rng([seed, STREAM, epoch]).permutation(batches).tolist()
+    order: list[int] = np.random.default_rng(stream(seed, "batches", epoch)).permutation(batches).tolist()
     return order
 
 
-def stack(members: Sequence[Encoded], rows: Sequence[Tensor], update: int = 0) -> Batch:
+def stacked(members: Sequence[Encoded], rows: Sequence[Tensor], update: int = 0) -> Batch:
     """The given rows of each member's table as one batch, padded to the largest member."""
     sizes, sources, targets = [], [], []
     for data, own in zip(members, rows, strict=True):

@@ -8,7 +8,7 @@ import pytorch_lightning as pl
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from inflect.data.batches import Batch, Encoded, batch_order, encode, length_sorted, stack
+from inflect.data.batches import Batch, Encoded, batch_order, encode, length_sorted, stacked
 from inflect.data.symbols import Symbols
 
 EVALUATION_BATCH = 256  # rows of each member in a batch without gradients
@@ -39,19 +39,21 @@ class StackData(pl.LightningDataModule):
         self.batch, self.updates, self.start = batch, updates, start
 
     def train_dataloader(self) -> DataLoader[Batch]:
-        return DataLoader(_Updates(self), batch_size=None)
+        return _loader(_Updates(self))
 
     def val_dataloader(self) -> DataLoader[Batch]:
-        return DataLoader(EveryRow(self.dev), batch_size=None)
+        return _loader(EveryRow(self.dev))
+
+
+def _loader(data: Dataset[Batch]) -> DataLoader[Batch]:
+    """The batches as they are; with a generator of its own, the loader leaves the global random state alone."""
+    return DataLoader(data, batch_size=None, generator=torch.Generator())
 
 
 class _Updates(IterableDataset[Batch]):
     def __init__(self, data: StackData) -> None:
         self.data = data
         self.batches = [length_sorted(encoded, data.batch) for encoded in data.train]
-
-    def __len__(self) -> int:
-        return self.data.updates - self.data.start
 
     def __iter__(self) -> Iterator[Batch]:
         orders: list[tuple[int, list[int]]] = [(-1, [])] * len(self.batches)
@@ -62,7 +64,7 @@ class _Updates(IterableDataset[Batch]):
                 if orders[member][0] != epoch:
                     orders[member] = (epoch, batch_order(self.data.seeds[member], epoch, len(batches)))
                 rows.append(batches[orders[member][1][place]])
-            yield stack(self.data.train, rows, update)
+            yield stacked(self.data.train, rows, update)
 
 
 class EveryRow(Dataset[Batch]):
@@ -80,4 +82,4 @@ class EveryRow(Dataset[Batch]):
             raise IndexError(index)
         none = torch.empty(0, dtype=torch.long)
         rows = [batches[index] if index < len(batches) else none for batches in self.batches]
-        return stack(self.members, rows)
+        return stacked(self.members, rows)

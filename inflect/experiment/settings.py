@@ -23,8 +23,7 @@ from inflect.data.settings import DataSettings
 from inflect.data.sigmorphon import register_names
 from inflect.errors import UserError
 from inflect.experiment.tracking import WandbSettings
-from inflect.model.lightning import OptimSettings
-from inflect.model.transformer import Architecture
+from inflect.model.settings import Architecture, OptimSettings
 from inflect.selection.strategies import none
 
 
@@ -169,7 +168,6 @@ def check(settings: Settings) -> None:
         ("optim.warmup", optim.warmup, optim.warmup >= 0, "0 or more updates"),
         ("optim.smoothing.amount", optim.smoothing.amount, 0 <= optim.smoothing.amount < 1, "0 or more and less than 1"),
         ("optim.smoothing.over", optim.smoothing.over, optim.smoothing.over in ("others", "all"), "others or all"),
-        ("data.spaces", settings.data.spaces, settings.data.spaces in ("keep", "drop"), "keep or drop"),
     ]
     for key, value, right, what in rules:
         if not right:

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from inflect.data.symbols import Symbols
 from inflect.errors import UserError
-from inflect.model.transformer import Architecture, StackedTransformer
+from inflect.model.settings import Architecture
+from inflect.model.transformer import StackedTransformer
 
 FORMAT = 1
 

@@ -7,11 +7,16 @@ that lie on its own path.
 Dimensions as in `inflect.model.layers`, and: K beams, R rows still searching, P cached entries of a row.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
+from inflect.data.batches import Encoded
+from inflect.data.datamodule import EveryRow
 from inflect.data.symbols import EOS, PAD, UNKNOWN
 from inflect.model.layers import MASKED
 from inflect.model.transformer import DecoderLayer, StackedTransformer
@@ -80,6 +85,24 @@ def decode(model: StackedTransformer, source: Tensor, beam: int = 5, longest: in
         if int(searching.sum(dim=1).max()) <= 3 * searching.shape[1] // 4:
             search.keep(searching)
     return Decoded(best_ids[..., : int(best_ids.ne(PAD).sum(dim=-1).max())], best_scores)
+
+
+def decode_tables(
+    model: StackedTransformer, members: Sequence[Encoded], beam: int, what: str
+) -> list[list[tuple[list[int], float]]]:
+    """Each member's best hypothesis (ids, mean ln p per symbol) for every row of its table, in the table's order."""
+    data = EveryRow(members)
+    results: list[list[tuple[list[int], float]]] = [[([], -math.inf)] * len(member) for member in members]
+    for index in tqdm(range(len(data)), desc=what, unit="batch", leave=False, disable=None):
+        batch = data[index]
+        decoded = decode(model, batch.source.to(next(model.parameters()).device), beam)
+        for member, rows in enumerate(batch.rows.tolist()):
+            for row, ids, score in zip(
+                rows, decoded.ids[member].tolist(), decoded.scores[member].tolist(), strict=True
+            ):
+                if row >= 0:
+                    results[member][row] = (ids, score)
+    return results
 
 
 @dataclass

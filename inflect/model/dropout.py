@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-STREAM = 3  # this stream's number beside those of selection, initialisation and batch order
+from inflect.streams import stream
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Dropout:
         for member, (seed, size) in enumerate(zip(seeds, sizes, strict=True)):
             shapes = self._shapes(*size)
             count = sum(prod(shape) for shape in shapes)
-            stream = np.random.SFC64(np.random.SeedSequence([seed, STREAM, update]))
-            drawn = torch.from_numpy(stream.random_raw(-(-count // 8)).view(np.uint8))
+            source_of_bytes = np.random.SFC64(stream(seed, "dropout", update))
+            drawn = torch.from_numpy(source_of_bytes.random_raw(-(-count // 8)).view(np.uint8))
             for whole, shape in zip(stacked, shapes, strict=True):
                 own, drawn = drawn[: prod(shape)].view(shape), drawn[prod(shape) :]
                 whole[:, member][tuple(slice(length) for length in shape)] = own

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
@@ -11,30 +11,10 @@ from torch import Tensor
 
 from inflect.data.batches import Batch
 from inflect.data.symbols import PAD, UNKNOWN
-from inflect.model.decoding import Decoded, decode
-from inflect.model.loss import Smoothing, per_member, token_losses
+from inflect.model.loss import per_member, token_losses
 from inflect.model.metrics import MemberMean
-from inflect.model.transformer import Architecture, StackedTransformer
-
-
-@dataclass(frozen=True)
-class OptimSettings:
-    """Adam and its schedule, from the authors' training script; `weight decay` and clipping are none."""
-
-    lr: float = 1e-3
-    warmup: int = 4000
-    warmup_from: float = 1e-7
-    beta1: float = 0.9
-    beta2: float = 0.999
-    eps: float = 1e-8
-    batch: int = 16
-    smoothing: Smoothing = field(default_factory=Smoothing)
-
-    def rate(self, update: int) -> float:
-        """Learning rate after `update` updates: linear to `lr` at `warmup`, then by inverse square root."""
-        if update < self.warmup:
-            return self.warmup_from + update * (self.lr - self.warmup_from) / self.warmup
-        return self.lr * math.sqrt(max(self.warmup, 1) / max(update, 1))
+from inflect.model.settings import Architecture, OptimSettings
+from inflect.model.transformer import StackedTransformer
 
 
 @dataclass(frozen=True)
@@ -108,9 +88,6 @@ class Inflection(pl.LightningModule):
             self.history[member].append(Validation(self.global_step, loss, nll, accuracy))
             if loss < lowest:
                 self.best[member] = self.model.member(member)
-
-    def predict_step(self, batch: Batch, batch_index: int) -> Decoded:
-        return decode(self.model, batch.source, beam=self.beam)
 
     def configure_optimizers(self) -> dict[str, Any]:
         betas = (self.optim.beta1, self.optim.beta2)

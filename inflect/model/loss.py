@@ -6,18 +6,7 @@ import torch
 from torch import Tensor
 
 from inflect.data.symbols import PAD
-
-
-@dataclass(frozen=True)
-class Smoothing:
-    """Label smoothing by `amount`, of which each symbol but the target gets an equal share.
-
-    `over` says who shares: "others" (fairseq, the authors' code: the target keeps 1 - ε, each other symbol of V
-    gets ε/(V-1)) or "all" (PyTorch's CrossEntropyLoss: every symbol, the target too, gets ε/V).
-    """
-
-    amount: float = 0.2
-    over: str = "others"
+from inflect.model.settings import Smoothing
 
 
 @dataclass(frozen=True)

@@ -8,26 +8,16 @@ a twin made of `torch.nn.Transformer` layers, and `docs/results.md` against fair
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from inflect.data.symbols import EOS, PAD
 from inflect.model.dropout import Dropout, Masks
 from inflect.model.layers import MASKED, Attention, Embedding, FeedForward, LayerNorm, Linear, drop
-
-@dataclass(frozen=True)
-class Architecture:
-    """The shape of a model; runs that share it can train in one stack."""
-
-    layers: int = 4
-    width: int = 256
-    feed_forward: int = 512
-    heads: int = 4
-    dropout: float = 0.3
-    attention_dropout: float = 0.1
-
+from inflect.model.settings import Architecture
+from inflect.streams import stream
 
 class EncoderLayer(nn.Module):
     def __init__(self, members: int, shape: Architecture) -> None:
@@ -154,7 +144,8 @@ class StackedTransformer(nn.Module):
     def initialise(self, seeds: Sequence[int]) -> None:
         """Give each member the weights of its own seed, as fairseq does, whatever the stack around it."""
         for member, seed in enumerate(seeds):
-            generator = torch.Generator().manual_seed(seed)
+            word = int(stream(seed, "weights").generate_state(1, np.uint64)[0])
+            generator = torch.Generator().manual_seed(word)
             alone = StackedTransformer(self.shape, [self.source_sizes[member]], [self.target_sizes[member]])
             _initialise(alone, generator)
             self.load_member(member, alone.member(0))
