@@ -77,9 +77,7 @@ def test_every_triple_is_the_grammars(keys: dict[str, Any]) -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("allomorphy", [True, False])
 def test_suffix_vowels_agree_with_the_last_vowel_of_the_stem(seed: int, allomorphy: bool) -> None:
-    for lemma, form in everything(replace(LANGUAGE, seed=seed, allomorphy=allomorphy))[
-        ["lemma", "form"]
-    ].values:
+    for lemma, form in everything(replace(LANGUAGE, seed=seed, allomorphy=allomorphy))[["lemma", "form"]].values:
         assert form.startswith(lemma)
         side = FRONT if vowels(lemma)[-1] in FRONT else BACK
         assert set(vowels(form)) <= side, "and so do the other vowels of the stem"
@@ -142,9 +140,7 @@ def test_harmony_changes_the_backness_of_vowels_and_nothing_else() -> None:
     neutral = str.maketrans("eiöü", "aıou")
     on, off = everything(LANGUAGE), everything(replace(LANGUAGE, harmony=False))
     for column in ("lemma", "form", "msd"):
-        assert [value.translate(neutral) for value in on[column]] == [
-            value.translate(neutral) for value in off[column]
-        ]
+        assert [value.translate(neutral) for value in on[column]] == [value.translate(neutral) for value in off[column]]
 
 
 def test_the_examples_in_the_docs() -> None:
@@ -166,9 +162,7 @@ def test_more_gold_leaves_dev_and_test_as_they_are() -> None:
 def test_a_seed_is_a_language() -> None:
     tables = [everything(replace(LANGUAGE, seed=seed)) for seed in range(5)]
     assert len({sha256(table) for table in tables}) == 5
-    endings = {
-        form[-3:] for table in tables for form, msd in table[["form", "msd"]].values if "PL;NOM" in msd
-    }
+    endings = {form[-3:] for table in tables for form, msd in table[["form", "msd"]].values if "PL;NOM" in msd}
     assert len(endings) > 5
 
 
@@ -179,12 +173,8 @@ def test_the_same_language_whatever_the_hash_seed(hash_seed: str) -> None:
         "print(*[sha256(table) for table in Artificial('a', 'a', irregular=0.2).tables()])"
     )
     environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout.split() == [sha256(table) for table in replace(LANGUAGE, irregular=0.2).tables()], (
-        done.stderr
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == [sha256(table) for table in replace(LANGUAGE, irregular=0.2).tables()], done.stderr
 
 
 BAD_VALUES: dict[str, list[Any]] = {

@@ -25,11 +25,7 @@ def test_own_files(files: dict[str, str]) -> None:
     corpus = OWN.load(DataSettings(**files))
     assert corpus.gold.values.tolist() == [["a b", "as", "PL"]]
     assert corpus.dev.values.tolist() == [["c", "cs", "PL"]]
-    assert (
-        corpus.test.values.tolist()
-        == corpus.candidates.values.tolist()
-        == [["a b", "a", "SG"], ["d", "d s", "PL"]]
-    )
+    assert corpus.test.values.tolist() == corpus.candidates.values.tolist() == [["a b", "a", "SG"], ["d", "d s", "PL"]]
     assert paper(corpus).values.tolist() == [["d", "d s", "PL"]]
 
 
@@ -69,9 +65,7 @@ def test_an_empty_file(part: str, files: dict[str, str]) -> None:
         OWN.load(DataSettings(**files))
 
 
-@pytest.mark.parametrize(
-    "columns", ["", "lemma form", "lemma form form msd", "form,lemma,msd", "lemma tag form"]
-)
+@pytest.mark.parametrize("columns", ["", "lemma form", "lemma form form msd", "form,lemma,msd", "lemma tag form"])
 def test_unknown_columns(columns: str) -> None:
     with pytest.raises(UserError, match=r"data\.columns="):
         DataSettings(columns=columns)

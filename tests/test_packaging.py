@@ -48,9 +48,7 @@ def test_source_archive_has_scripts_and_configuration(archives: Path) -> None:
 
 
 def test_citation_names_this_version() -> None:
-    [version] = re.findall(
-        r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    [version] = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert version == inflect.__version__
 
 
@@ -58,7 +56,5 @@ def test_extras_are_bounded() -> None:
     """Every requirement of a user is a range: tomorrow's release of a library changes no result."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    loose = [
-        name for name in [*project["dependencies"], *extras["ray"], *extras["slurm"]] if ",<" not in name
-    ]
+    loose = [name for name in [*project["dependencies"], *extras["ray"], *extras["slurm"]] if ",<" not in name]
     assert loose == []

@@ -36,9 +36,7 @@ SEEN_IN_DEV = {"murrinhpatha", "neapolitan", "votic"}
 
 
 @pytest.mark.parametrize(("code", "name", "unique", "authors_unique", "sample"), COUNTED)
-def test_lemma_splits(
-    code: str, name: str, unique: int, authors_unique: int, sample: str, conll2018: Path
-) -> None:
+def test_lemma_splits(code: str, name: str, unique: int, authors_unique: int, sample: str, conll2018: Path) -> None:
     corpus = SharedTask2018(code, name).load(DataSettings(root=str(conll2018)))
     assert len(corpus.gold) == 100
     assert len(paper(corpus)) == len(paper(corpus).drop_duplicates()) == unique
@@ -85,9 +83,7 @@ def test_words_keep_what_unicode_would_fold(conll2018: Path) -> None:
 
 def test_the_table_of_languages() -> None:
     assert len(languages()) == len(set(languages().values())) == 103
-    assert {(code, name) for code, name, *_ in COUNTED} <= {
-        (code, name) for name, code in languages().items()
-    }
+    assert {(code, name) for code, name, *_ in COUNTED} <= {(code, name) for name, code in languages().items()}
     of_files = {path.rsplit("/", 1)[1].removesuffix("-dev") for path in hashes() if path.endswith("-dev")}
     assert of_files == set(languages())
     assert not [path for path in hashes() if "covered" in path]

@@ -172,9 +172,7 @@ class Artificial:
 
         def table(rows: int) -> pd.DataFrame:
             drawn = [(next(lexemes), cells[generator.integers(len(cells))]) for _ in range(rows)]
-            return triples_table(
-                (lexeme.singular, grammar.inflect(lexeme, cell), cell.msd) for lexeme, cell in drawn
-            )
+            return triples_table((lexeme.singular, grammar.inflect(lexeme, cell), cell.msd) for lexeme, cell in drawn)
 
         # Gold comes last: with another gold_rows, dev and test stay as they are.
         test, dev, gold = table(self.test_rows), table(self.dev_rows), table(self.gold_rows)

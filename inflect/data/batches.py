@@ -42,10 +42,10 @@ class Batch:
     update: int = 0
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
-        moved = (
+        source, target, rows = (
             tensor.to(device, non_blocking=non_blocking) for tensor in (self.source, self.target, self.rows)
         )
-        return Batch(*moved, self.sizes, self.update)
+        return Batch(source, target, rows, self.sizes, self.update)
 
     @property
     def previous(self) -> Tensor:

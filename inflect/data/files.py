@@ -47,9 +47,7 @@ class OwnFiles:
             UserError: if one of them is not set, or is not a file of triples.
         """
         if missing := [f"data.{part}" for part in ("train", "dev", "test") if not getattr(data, part)]:
-            raise UserError(
-                f"lang={self.code}: set {', '.join(missing)} to a file of tab-separated {data.columns}"
-            )
+            raise UserError(f"lang={self.code}: set {', '.join(missing)} to a file of tab-separated {data.columns}")
         return corpus(data, *[_unset] * 4)
 
 

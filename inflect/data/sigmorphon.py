@@ -126,8 +126,6 @@ def _download(paths: list[str], folder: Path) -> None:
                 "or go online once"
             ) from error
         except ValueError as error:
-            raise UserError(
-                f"{url}: what was downloaded is not the task's official file; nothing was kept"
-            ) from error
+            raise UserError(f"{url}: what was downloaded is not the task's official file; nothing was kept") from error
         except OSError as error:
             raise UserError(f"data.root={folder}: cannot write {place}: {error.strerror or error}") from error

@@ -60,9 +60,7 @@ def read_triples(path: Path | str, columns: Sequence[str] = COLUMNS) -> pd.DataF
 def _fields(line: str, columns: Sequence[str], place: str) -> list[str]:
     fields = line.split("\t")
     if len(fields) != len(columns):
-        raise UserError(
-            f"{place}: {len(fields)} tab-separated columns where 3 are right: {_line_of(columns)}"
-        )
+        raise UserError(f"{place}: {len(fields)} tab-separated columns where 3 are right: {_line_of(columns)}")
     for name, field in zip(columns, fields, strict=True):
         if not field or field.isspace():
             raise UserError(f"{place}: the {name} is empty; a line is {_line_of(columns)}")

@@ -11,7 +11,6 @@ from pathlib import Path
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from inflect.errors import UserError
 from inflect.experiment.settings import Settings, settings_of
 
 log = logging.getLogger("inflect")
@@ -27,8 +26,8 @@ class Job:
 
 def job_of(config: DictConfig) -> Job:
     """The job that a composed config stands for."""
-    hydra = HydraConfig.get()
-    return Job(settings_of(config, hydra.runtime.choices.strategy), Path(hydra.runtime.output_dir))
+    runtime = HydraConfig.get().runtime
+    return Job(settings_of(config, str(runtime.choices["strategy"])), Path(runtime.output_dir))
 
 
 def train(config: DictConfig) -> None:

@@ -4,18 +4,16 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.plugins import Plugins
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from inflect.errors import UserError
-from inflect.experiment.launcher import StackedLauncher
 from inflect.experiment.settings import register
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -27,7 +25,6 @@ def script(task: Callable[[DictConfig], None], config_name: str) -> None:
     What a user can mend is said in one line, with exit status 1; HYDRA_FULL_ERROR=1 shows the traceback.
     """
     register()
-    Plugins.instance().register(StackedLauncher)
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let exceptions through: the messages below are shorter than Hydra's
     try:
@@ -48,17 +45,14 @@ def explain(error: Exception, config_name: str) -> str:
         return f"{group}={name}: no such {group}{_nearest(name, error.options)}"
     first, *rest = str(error).splitlines()
     if match := re.match(r"Could not override '(.+?)'", first):
-        key = match[1]
-        if any("not in" in line for line in rest):
-            return f"{key}: no such key{_nearest(key, list(_keys(config_name)))}"
-    key = next((line.split(":", 1)[1].strip() for line in rest if "full_key" in line), "")
-    detail = next((line for line in rest if line.strip() and "full_key" not in line), "")
+        return f"{match[1]}: no such key{_nearest(match[1], list(_keys(config_name)))}"
+    detail = str(error.__cause__).splitlines()[0] if error.__cause__ else " ".join(rest[:1])
     if match := re.match(r"Error merging override (.+)", first):
         return f"{match[1]}: {detail}"
-    return " ".join(part for part in (f"{key}:" if key else "", first) if part)
+    return f"{first} {detail}".strip()
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _nearest(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     tail = [key for key in known if key.rpartition(".")[2] == name.rpartition(".")[2]]
     found = list(dict.fromkeys([*tail, *near]))
@@ -72,7 +66,7 @@ def _keys(config_name: str) -> Iterator[str]:
         config = hydra.compose(config_name)
 
     def walk(node: DictConfig, prefix: str) -> Iterator[str]:
-        for key in node:
+        for key in map(str, node):
             yield f"{prefix}{key}"
             if not OmegaConf.is_missing(node, key) and isinstance(child := node[key], DictConfig):
                 yield from walk(child, f"{prefix}{key}.")

@@ -124,6 +124,7 @@ def run_tasks(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def store_of(settings: Settings) -> Store:
+    """The store that the run reads and writes."""
     return Store.open(settings.store.root)
 
 

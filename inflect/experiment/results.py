@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,19 @@ def text(cells: pd.DataFrame) -> str:
     ]
     said = ", ".join(f"{name} {_plain(cells[name].iloc[0])}" for name in constant if name != "settings")
     shown = cells.drop(columns=constant)
-    percent = {name: _points for name in ("accuracy", "sd", "msd_seen", "msd_unseen")}
-    numbers = {"edit_distance": "{:.2f}".format, "dev_loss": "{:.3f}".format, "rows": _plain, "updates": _plain}
+    percent = dict.fromkeys(("accuracy", "sd", "msd_seen", "msd_unseen"), _points)
+    numbers = {
+        "edit_distance": "{:.2f}".format,
+        "dev_loss": "{:.3f}".format,
+        "rows": _plain,
+        "updates": _plain,
+    }
     table = shown.to_string(index=False, na_rep="–", formatters={**percent, **numbers})
     return f"{said}; accuracy on unseen lexemes in percent, mean and sd over seeds\n{table}"
 
 
-def _points(value: float) -> str:
-    return "–" if pd.isna(value) else f"{100 * value:.1f}"
+def _points(share: float) -> str:
+    return "–" if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _plain(value: Any) -> str:

@@ -26,7 +26,6 @@ from inflect.experiment.tracking import WandbSettings
 from inflect.model.settings import Architecture, OptimSettings
 from inflect.selection.strategies import none
 
-
 PRECISIONS = ("auto", "fp32", "bf16")
 
 
@@ -160,14 +159,34 @@ def check(settings: Settings) -> None:
         ("test.limit", test.limit, test.limit is None or test.limit >= 1, "null or 1 or more rows"),
         ("stack.members", settings.stack.members, settings.stack.members >= 0, "0 (automatic) or more"),
         ("model.layers", model.layers, model.layers >= 1, "1 or more"),
-        ("model.heads", model.heads, model.heads >= 1 and model.width % model.heads == 0, "a divisor of model.width"),
+        (
+            "model.heads",
+            model.heads,
+            model.heads >= 1 and model.width % model.heads == 0,
+            "a divisor of model.width",
+        ),
         ("model.width", model.width, model.width >= 4 and model.width % 2 == 0, "an even number, 4 or more"),
         ("model.dropout", model.dropout, 0 <= model.dropout < 1, "0 or more and less than 1"),
-        ("model.attention_dropout", model.attention_dropout, 0 <= model.attention_dropout < 1, "0 or more and less than 1"),
+        (
+            "model.attention_dropout",
+            model.attention_dropout,
+            0 <= model.attention_dropout < 1,
+            "0 or more and less than 1",
+        ),
         ("optim.batch", optim.batch, optim.batch >= 1, "1 or more"),
         ("optim.warmup", optim.warmup, optim.warmup >= 0, "0 or more updates"),
-        ("optim.smoothing.amount", optim.smoothing.amount, 0 <= optim.smoothing.amount < 1, "0 or more and less than 1"),
-        ("optim.smoothing.over", optim.smoothing.over, optim.smoothing.over in ("others", "all"), "others or all"),
+        (
+            "optim.smoothing.amount",
+            optim.smoothing.amount,
+            0 <= optim.smoothing.amount < 1,
+            "0 or more and less than 1",
+        ),
+        (
+            "optim.smoothing.over",
+            optim.smoothing.over,
+            optim.smoothing.over in ("others", "all"),
+            "others or all",
+        ),
     ]
     for key, value, right, what in rules:
         if not right:

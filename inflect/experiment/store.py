@@ -3,7 +3,6 @@
 A folder is written beside its place and renamed, so an artifact is complete or absent.
 """
 
-import os
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -58,7 +57,7 @@ class Store:
                 shutil.rmtree(old)
             elif not final.exists():
                 try:
-                    os.rename(draft, final)
+                    draft.rename(final)
                 except OSError:
                     if not final.is_dir():
                         raise

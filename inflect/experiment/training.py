@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,7 @@ def run_stack(tasks: Sequence[Task], store: Store) -> None:
         checkpoints = [Checkpoint.load(store.folder("model", task.model_key) / "checkpoint.pt") for task in tasks]
         model = stack_of(checkpoints, tasks[0].precision).to(hardware.device())
         tests = [task.test for task in tasks]
-        encoded = [
-            encode(test, checkpoint.symbols) for test, checkpoint in zip(tests, checkpoints, strict=True)
-        ]
+        encoded = [encode(test, checkpoint.symbols) for test, checkpoint in zip(tests, checkpoints, strict=True)]
         hypotheses = decode_tables(model, encoded, settings.test.beam, "test")
         seconds = time.perf_counter() - started
         for task, run, checkpoint, test, rows in zip(tasks, runs, checkpoints, tests, hypotheses, strict=True):
@@ -126,15 +125,15 @@ def fit(tasks: Sequence[Task], store: Store, runs: Sequence[Any]) -> None:
     symbols = [Symbols.of(task.train) for task in tasks]
     seeds = [task.settings.seed for task in tasks]
     members = [
-        MemberData(task.train, task.dev, own, seed)
-        for task, own, seed in zip(tasks, symbols, seeds, strict=True)
+        MemberData(task.train, task.dev, own, seed) for task, own, seed in zip(tasks, symbols, seeds, strict=True)
     ]
     data = StackData(members, first.optim.batch, first.trainer.max_steps)
     sizes = [own.source_size for own in symbols], [own.target_size for own in symbols]
     module = Inflection(first.model, *sizes, seeds, first.optim, tasks[0].precision)
     live = _Live([task.settings.name for task in tasks], runs)
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="pytorch_lightning")  # advice on workers and lengths
+        warnings.filterwarnings("ignore", module="pytorch_lightning")  # advice on data loading workers
         trainer = pl.Trainer(
             max_steps=first.trainer.max_steps,
             val_check_interval=min(first.trainer.val_interval, first.trainer.max_steps),
@@ -168,12 +167,12 @@ class _Live(pl.Callback):
 
     def __init__(self, names: Sequence[str], runs: Sequence[Any]) -> None:
         self.names, self.runs = names, runs
+        self.what = names[0] if len(names) == 1 else f"{len(names)} runs"
         self.histories = [pd.DataFrame() for _ in names]
         self.bar: tqdm[Any] | None = None
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        what = self.names[0] if len(self.names) == 1 else f"{len(self.names)} runs"
-        self.bar = tqdm(total=trainer.max_steps, desc=f"train {what}", unit="update", leave=False, disable=None)
+        self.bar = tqdm(total=trainer.max_steps, desc=f"train {self.what}", unit="update", leave=False, disable=None)
 
     def on_train_batch_end(self, *_: Any) -> None:
         assert self.bar is not None
@@ -198,7 +197,7 @@ class _Live(pl.Callback):
         self.bar.set_postfix({"dev loss": f"{mean:.3f}"})
         if self.bar.disable:
             best = sum(min(past.loss for past in history) for history in module.history) / len(self.names)
-            log.info("%s: update %d, dev loss %.3f, best %.3f", self.bar.desc, until, mean, best)
+            log.info("%s: update %d, dev loss %.3f, best %.3f", self.what, until, mean, best)
 
     def on_train_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         assert self.bar is not None
@@ -238,9 +237,7 @@ def predicted(
 def by_msd(predictions: pd.DataFrame) -> pd.DataFrame:
     """Rows, accuracy and mean edit distance of each MSD."""
     groups = predictions.groupby("msd", sort=True)
-    return groups.agg(
-        rows=("correct", "size"), accuracy=("correct", "mean"), edit_distance=("edit_distance", "mean")
-    )
+    return groups.agg(rows=("correct", "size"), accuracy=("correct", "mean"), edit_distance=("edit_distance", "mean"))
 
 
 def record(
@@ -280,7 +277,7 @@ def record(
         "versions": {
             "inflect": inflect.__version__,
             "torch": torch.__version__,
-            "pytorch_lightning": pl.__version__,
+            "pytorch_lightning": version("pytorch-lightning"),
             "python": platform.python_version(),
         },
         "hardware": {

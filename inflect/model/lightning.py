@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.utilities.types import OptimizerLRSchedulerConfig
 from torch import Tensor
 
 from inflect.data.batches import Batch
@@ -37,6 +37,8 @@ class Inflection(pl.LightningModule):
     `losses` holds the training losses [M] since the last validation, one per update (whoever logs them empties
     it); nothing is moved to the host between validations.
     """
+
+    target_sizes: Tensor
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class Inflection(pl.LightningModule):
             if loss < lowest:
                 self.best[member] = self.model.member(member)
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> OptimizerLRSchedulerConfig:
         betas = (self.optim.beta1, self.optim.beta2)
         adam = torch.optim.Adam(self.parameters(), lr=1.0, betas=betas, eps=self.optim.eps, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(adam, self.optim.rate)

@@ -24,10 +24,7 @@ def token_losses(scores: Tensor, target: Tensor, target_sizes: Tensor, smoothing
     own = torch.arange(scores.shape[-1], device=scores.device) < target_sizes.view(-1, 1, 1, 1)
     nll = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
     everything = -(log_p * own).sum(dim=-1)
-    if smoothing.over == "others":
-        spread = (everything - nll) / (size - 1)
-    else:
-        spread = everything / size
+    spread = (everything - nll) / (size - 1) if smoothing.over == "others" else everything / size
     smoothed = (1 - smoothing.amount) * nll + smoothing.amount * spread
     real = target.ne(PAD)
     return TokenLosses(smoothed * real, nll * real)

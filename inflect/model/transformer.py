@@ -13,13 +13,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from inflect.data.symbols import EOS, PAD
+from inflect.data.symbols import PAD
 from inflect.model.dropout import Dropout, Masks
 from inflect.model.layers import MASKED, Attention, Embedding, FeedForward, LayerNorm, Linear, drop
 from inflect.model.settings import Architecture
 from inflect.streams import stream
 
+
 class EncoderLayer(nn.Module):
+    """Self-attention and feed-forward, each added to its input and normalised (post-norm)."""
+
     def __init__(self, members: int, shape: Architecture) -> None:
         super().__init__()
         self.attention = Attention(members, shape.width, shape.heads)
@@ -37,6 +40,8 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
+    """As the encoder's, with attention to the source between."""
+
     def __init__(self, members: int, shape: Architecture) -> None:
         super().__init__()
         self.attention = Attention(members, shape.width, shape.heads)
@@ -138,8 +143,7 @@ class StackedTransformer(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """[M, N, D] to scores [M, N, V]; symbols that a member does not have get `MASKED`."""
-        scores: Tensor = self.output(x).float() + self.symbols_mask
-        return scores
+        return self.output(x).float() + self.symbols_mask
 
     def initialise(self, seeds: Sequence[int]) -> None:
         """Give each member the weights of its own seed, as fairseq does, whatever the stack around it."""

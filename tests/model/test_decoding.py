@@ -84,7 +84,11 @@ def test_a_beam_of_one_is_greedy() -> None:
 def test_members_decode_as_they_do_alone() -> None:
     stack = a_model([12, 20, 12], [9, 30, 9], [1, 7, 3])
     source = torch.full((3, 9, 8), PAD)
-    source[0, :, :6], source[1], source[2, :4, :6] = sources(1, 9, 6, 12), sources(2, 9, 8, 20), sources(3, 4, 6, 12)
+    source[0, :, :6], source[1], source[2, :4, :6] = (
+        sources(1, 9, 6, 12),
+        sources(2, 9, 8, 20),
+        sources(3, 4, 6, 12),
+    )
     found = decode(stack, source, beam=3, longest=12)
     for member, (rows, length, sizes) in enumerate([(9, 6, (12, 9)), (9, 8, (20, 30)), (4, 6, (12, 9))]):
         alone = StackedTransformer(SHAPE, [sizes[0]], [sizes[1]]).eval()

@@ -32,7 +32,11 @@ def a_language(seed: int, rows: int, letters: str, rule: str) -> pd.DataFrame:
 
 
 def train(
-    members: Sequence[MemberData], updates: int, optim: OptimSettings, shape: Architecture = SHAPE, every: int = 10
+    members: Sequence[MemberData],
+    updates: int,
+    optim: OptimSettings,
+    shape: Architecture = SHAPE,
+    every: int = 10,
 ) -> tuple[Inflection, torch.Tensor]:
     """The trained module and its training losses [updates, M]."""
     data = StackData(members, optim.batch, updates)
@@ -105,7 +109,10 @@ def test_a_toy_language_is_learnt(rule: str) -> None:
     optim = OptimSettings(warmup=100, lr=3e-3)
     shape = replace(SHAPE, dropout=0.0, attention_dropout=0.0)
     own = MemberData(
-        a_language(1, 600, "abcd", rule), a_language(2, 60, "abcd", rule), Symbols(tuple("abcd"), ("N", "PL", "SG"), tuple("abcdelr")), 0
+        a_language(1, 600, "abcd", rule),
+        a_language(2, 60, "abcd", rule),
+        Symbols(tuple("abcd"), ("N", "PL", "SG"), tuple("abcdelr")),
+        0,
     )
     module, _ = train([own], 400, optim, shape, every=100)
     assert module.history[0][-1].accuracy > 0.8

@@ -19,14 +19,14 @@ class Twin(nn.Module):
 
     def __init__(self, shape: Architecture, weights: dict[str, Tensor]) -> None:
         super().__init__()
-        arguments = dict(
-            d_model=shape.width,
-            nhead=shape.heads,
-            dim_feedforward=shape.feed_forward,
-            dropout=0.0,
-            batch_first=True,
-            norm_first=False,
-        )
+        arguments = {
+            "d_model": shape.width,
+            "nhead": shape.heads,
+            "dim_feedforward": shape.feed_forward,
+            "dropout": 0.0,
+            "batch_first": True,
+            "norm_first": False,
+        }
         self.width = shape.width
         self.source = nn.Parameter(weights["source_embedding.weight"].clone())
         self.target = nn.Parameter(weights["target_embedding.weight"].clone())

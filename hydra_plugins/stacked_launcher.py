@@ -1,4 +1,7 @@
-"""A Hydra launcher that takes all jobs of a sweep as one computation."""
+"""A Hydra launcher that takes all jobs of a sweep as one computation.
+
+Hydra finds plugins in the namespace package `hydra_plugins` and nowhere else; that is why it is not in `inflect`.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,5 +49,3 @@ class StackedLauncher(Launcher):
             hydra_context=self.hydra_context,
             configure_logging=False,
         )
-
-
