@@ -23,5 +23,6 @@ if __name__ == "select":
 
 if __name__ == "__main__":
     from inflect.experiment.commands import select
+    from inflect.experiment.entry import script
 
-    select()
+    script(select, "select")

@@ -26,13 +26,13 @@ def triples_table(rows: Iterable[Sequence[str]]) -> pd.DataFrame:
 def read_triples(path: Path | str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Read a UTF-8 file of tab-separated triples; `columns` is the order of lemma, form and msd in its lines.
 
-    Lines end with a newline, or a carriage return and a newline, and with nothing else: U+2028 and its like
-    are characters of a word. A byte order mark at the start, and lines without any character (UniMorph has
-    them between paradigms), are passed over.
+    Without a form in `columns` (a file to inflect) the forms are empty. Lines end with a newline, or a carriage
+    return and a newline, and with nothing else: U+2028 and its like are characters of a word. A byte order mark
+    at the start, and lines without any character (UniMorph has them between paradigms), are passed over.
 
     Raises:
-        UserError: with file and line, if the file is missing, empty or not UTF-8, or a line has not three
-            fields with a visible character each, or has a NUL or a carriage return inside.
+        UserError: with file and line, if the file is missing, empty or not UTF-8, or a line has not as many
+            fields as columns, with a visible character each, or has a NUL or a carriage return inside.
     """
     try:
         raw = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8)
@@ -45,13 +45,12 @@ def read_triples(path: Path | str, columns: Sequence[str] = COLUMNS) -> pd.DataF
         raise UserError(
             f"{path}:{number}: byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
         ) from error
-    order = [columns.index(name) for name in COLUMNS]
     rows = []
     # No splitlines(): it also splits at U+2028, U+0085 and other characters that words may contain.
     for number, line in enumerate(text.split("\n"), start=1):
         if line := line.removesuffix("\r"):
             fields = _fields(line, columns, f"{path}:{number}")
-            rows.append([fields[column] for column in order])
+            rows.append([fields[columns.index(name)] if name in columns else "" for name in COLUMNS])
     if not rows:
         raise UserError(f"{path}: the file has no triples; a line is {_line_of(columns)}")
     return triples_table(rows)
@@ -60,7 +59,9 @@ def read_triples(path: Path | str, columns: Sequence[str] = COLUMNS) -> pd.DataF
 def _fields(line: str, columns: Sequence[str], place: str) -> list[str]:
     fields = line.split("\t")
     if len(fields) != len(columns):
-        raise UserError(f"{place}: {len(fields)} tab-separated columns where 3 are right: {_line_of(columns)}")
+        raise UserError(
+            f"{place}: {len(fields)} tab-separated columns where {len(columns)} are right: {_line_of(columns)}"
+        )
     for name, field in zip(columns, fields, strict=True):
         if not field or field.isspace():
             raise UserError(f"{place}: the {name} is empty; a line is {_line_of(columns)}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from inflect.experiment.settings import Settings, settings_of
+from inflect.experiment.settings import Evaluation, Settings, evaluation_of, settings_of
 
 log = logging.getLogger("inflect")
 
@@ -61,6 +61,62 @@ def complete(jobs: Sequence[Job], refused: Sequence[str] = ()) -> None:
         log.info("records: %s\nnext: python evaluate.py store.root=%s", where, root)
     if refused or len(finished) < len(jobs):
         sys.exit(1)
+
+
+def select(config: DictConfig) -> None:
+    """`select.py`: a subset as TSV, and how it compares with the pool it comes from."""
+    from inflect.data.triples import write_triples
+    from inflect.experiment import pipeline
+    from inflect.selection.describe import compare
+
+    output = Path(config.pop("output") or "subset.tsv")
+    settings = job_of(config).settings
+    if settings.strategy.name == "none":
+        raise UserError("strategy=none: selects nothing; name a strategy that does, such as strategy=umt_loss")
+    if settings.strategy.needs_uncertainty:
+        failed = pipeline.run_tasks([pipeline.base_of(settings)])
+        if failed:
+            raise UserError(f"the base model failed: {next(iter(failed.values()))}")
+    chosen = pipeline.select(settings)
+    write_triples(chosen.pool.loc[chosen.rows], output)
+    log.info("\n%s\n", compare(chosen.pool, chosen.rows, chosen.uncertainty))
+    log.info("%d triples: %s", len(chosen.rows), output)
+
+
+def evaluate(config: DictConfig) -> None:
+    """`evaluate.py`: the table of all finished runs or, with a checkpoint, the inflection of a file."""
+    from inflect.experiment import results
+
+    settings = evaluation_of(config)
+    if settings.checkpoint:
+        inflect_file(settings)
+        return
+    records = results.read_records(Path(settings.store.root))
+    if not records:
+        raise UserError(f"store.root={settings.store.root}: no finished run there; train one: python train.py")
+    log.info("%s", results.text(results.cells_table(results.runs_table(records))))
+
+
+def inflect_file(settings: Evaluation) -> None:
+    """Write each line's lemma, the form that the model gives it, and its MSD."""
+    from inflect.data.batches import encode
+    from inflect.data.triples import drop_spaces, read_triples, write_triples
+    from inflect.model import hardware
+    from inflect.model.checkpoint import Checkpoint, stack_of
+    from inflect.model.decoding import decode_tables
+
+    checkpoint = Checkpoint.load(Path(settings.checkpoint))
+    words = read_triples(settings.input, settings.columns.split())
+    if checkpoint.about["spaces"] == "drop":
+        words = drop_spaces(words)
+    model = stack_of([checkpoint], hardware.dtype(settings.precision)).to(hardware.device())
+    (found,) = decode_tables(model, [encode(words, checkpoint.symbols)], settings.beam, "inflect")
+    forms = [checkpoint.symbols.spell(ids) for ids, _ in found]
+    write_triples(words.assign(form=forms), settings.output)
+    log.info("%d forms: %s", len(forms), settings.output)
+    if "form" in settings.columns.split():
+        right = sum(form == gold for form, gold in zip(forms, words["form"], strict=True))
+        log.info("%d of %d as in %s: %.1f %%", right, len(forms), settings.input, 100 * right / len(forms))
 
 
 @contextmanager

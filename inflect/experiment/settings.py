@@ -85,6 +85,7 @@ class Settings:
     size: int = 512
     seed: int = 0
     experiment: str = "paper"
+    renew_shares: bool = False
     data: DataSettings = field(default_factory=DataSettings)
     pool: PoolSettings = field(default_factory=PoolSettings)
     model: Architecture = field(default_factory=Architecture)
@@ -113,14 +114,28 @@ class Settings:
         return content
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate.py` does: the table of a store or, with a checkpoint, the inflection of a file."""
+
+    store: StoreSettings = field(default_factory=StoreSettings)
+    checkpoint: str = ""
+    input: str = ""
+    output: str = ""
+    columns: str = "lemma msd"
+    beam: int = 5
+    precision: str = "auto"
+
+
 def register() -> None:
-    """Give Hydra the schema under the name `settings`, and the languages' names beside their codes.
+    """Give Hydra the schemas `settings` and `evaluation`, and the languages' names beside their codes.
 
     OmegaConf makes a frozen dataclass read-only, which would refuse every override.
     """
-    schema = OmegaConf.structured(Settings)
-    _make_writable(schema)
-    ConfigStore.instance().store(name="settings", node=schema)
+    for name, schema in (("settings", Settings), ("evaluation", Evaluation)):
+        node = OmegaConf.structured(schema)
+        _make_writable(node)
+        ConfigStore.instance().store(name=name, node=node)
     register_names()
 
 
@@ -141,6 +156,22 @@ def settings_of(config: DictConfig, strategy_name: str) -> Settings:
     if strategy_name == "none":
         settings = replace(settings, size=0)
     check(settings)
+    return settings
+
+
+def evaluation_of(config: DictConfig) -> Evaluation:
+    """The settings of `evaluate.py`, checked."""
+    settings: Evaluation = instantiate(config, _convert_="object")
+    three = {"checkpoint": settings.checkpoint, "input": settings.input, "output": settings.output}
+    if any(three.values()) and (missing := [name for name, value in three.items() if not value]):
+        keys = " ".join(f"{name}=…" for name in missing)
+        raise UserError(f"{keys}: missing; to inflect a file give checkpoint=…, input=… and output=…")
+    if not {"lemma", "msd"} <= set(settings.columns.split()) <= {"lemma", "form", "msd"}:
+        raise UserError(f"columns={settings.columns!r}: must be lemma and msd, and form if the file has it")
+    if settings.beam < 1:
+        raise UserError(f"beam={settings.beam}: must be 1 or more")
+    if settings.precision not in PRECISIONS:
+        raise UserError(f"precision={settings.precision}: must be {' or '.join(PRECISIONS)}")
     return settings
 
 

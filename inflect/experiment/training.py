@@ -102,7 +102,7 @@ def run_stack(tasks: Sequence[Task], store: Store) -> None:
         if new:
             fit([tasks[index] for index in new], store, [runs[index] for index in new])
         for index in sorted(set(range(len(tasks))) - set(new)):
-            tracking.log_history(runs[index], read_history(store, tasks[index]))
+            runs[index].log_history(read_history(store, tasks[index]))
         checkpoints = [Checkpoint.load(store.folder("model", task.model_key) / "checkpoint.pt") for task in tasks]
         model = stack_of(checkpoints, tasks[0].precision).to(hardware.device())
         tests = [task.test for task in tasks]
@@ -113,13 +113,16 @@ def run_stack(tasks: Sequence[Task], store: Store) -> None:
             predictions = predicted(test, rows, checkpoint.symbols, set(task.gold["msd"]))
             with store.create("result", task.key, replace=task.settings.rerun) as folder:
                 predictions.to_csv(folder / "predictions.csv", index_label="row")
-                by_msd(predictions).to_csv(folder / "msd.csv")
+                msds = by_msd(predictions)
+                msds.to_csv(folder / "msd.csv")
                 result = record(task, store, checkpoint, predictions, seconds, len(tasks))
                 (folder / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False), "utf-8")
-            tracking.log_result(run, result, predictions, _files(task, store))
+            run.log_result(result, predictions, msds)
+            for kind, path, used in _files(task, store):
+                run.log_artifact(kind, path, used)
 
 
-def fit(tasks: Sequence[Task], store: Store, runs: Sequence[Any]) -> None:
+def fit(tasks: Sequence[Task], store: Store, runs: Sequence[tracking.Run]) -> None:
     """Train the tasks as one stack; each one's best weights and history go to the store."""
     first = tasks[0].settings
     symbols = [Symbols.of(task.train) for task in tasks]
@@ -165,7 +168,7 @@ def fit(tasks: Sequence[Task], store: Store, runs: Sequence[Any]) -> None:
 class _Live(pl.Callback):
     """A bar on a terminal, a line per validation elsewhere, and every loss to each member's W&B run."""
 
-    def __init__(self, names: Sequence[str], runs: Sequence[Any]) -> None:
+    def __init__(self, names: Sequence[str], runs: Sequence[tracking.Run]) -> None:
         self.names, self.runs = names, runs
         self.what = names[0] if len(names) == 1 else f"{len(names)} runs"
         self.histories = [pd.DataFrame() for _ in names]
@@ -192,7 +195,7 @@ class _Live(pl.Callback):
             dev = {"dev/loss": last.loss, "dev/nll": last.nll, "dev/accuracy": last.accuracy}
             rows = rows.merge(pd.DataFrame([{"update": until, **dev}]), on="update", how="outer")
             self.histories[index] = pd.concat([self.histories[index], rows], ignore_index=True)
-            tracking.log_history(run, rows)
+            run.log_history(rows)
         mean = sum(history[-1].loss for history in module.history) / len(self.names)
         self.bar.set_postfix({"dev loss": f"{mean:.3f}"})
         if self.bar.disable:
@@ -307,15 +310,14 @@ def _identity(task: Task) -> tracking.Identity:
         settings.seed,
         settings.experiment,
         task.job_type,
-        task.key,
         settings.identity(),
     )
 
 
-def _files(task: Task, store: Store) -> dict[str, Path]:
-    files = {
-        "pool": task.pool_folder,
-        "subset": task.subset_folder,
-        "checkpoint": store.folder("model", task.model_key) / "checkpoint.pt",
-    }
-    return {name: path for name, path in files.items() if path is not None}
+def _files(task: Task, store: Store) -> list[tuple[str, Path, bool]]:
+    """Kind and place of the artifacts of a run, and whether it was made from them."""
+    inputs = [("pool", task.pool_folder, True), ("subset", task.subset_folder, True)]
+    files = [(kind, path, used) for kind, path, used in inputs if path is not None]
+    if task.settings.wandb.upload_checkpoint:
+        files.append(("checkpoint", store.folder("model", task.model_key) / "checkpoint.pt", False))
+    return files

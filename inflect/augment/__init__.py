@@ -1,0 +1,1 @@
+"""Invented triples: alignment of lemma and form, StemCorrupt, the pool."""
