@@ -11,6 +11,7 @@ from pathlib import Path
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from inflect.errors import UserError
 from inflect.experiment.settings import Evaluation, Settings, evaluation_of, settings_of
 
 log = logging.getLogger("inflect")

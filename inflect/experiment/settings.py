@@ -104,7 +104,7 @@ class Settings:
 
     def base(self) -> "Settings":
         """The run on gold alone whose model scores this run's pool; it is also the strategy `none`."""
-        return replace(self, strategy=Strategy("none", none), size=0, rerun=False)
+        return replace(self, strategy=Strategy("none", functools.partial(none)), size=0, rerun=False)
 
     def identity(self) -> dict[str, Any]:
         """What determines the run's numbers, as plain data: all but where things lie and what is logged."""

@@ -75,7 +75,7 @@ def _by_msd(
     An MSD T is drawn with q(T) ∝ p(T)^alpha, p its share of the pool; one that has run out leaves the
     distribution. With `renew`, p is its share of the rows that are left (the authors' EMT).
     """
-    codes, msds = pd.factorize(pool["msd"].loc[ranked])
+    codes, msds = pd.factorize(pool["msd"].reindex(pd.Index(ranked)))
     left = np.bincount(codes, minlength=len(msds))
     rows_of = np.split(ranked[np.argsort(codes, kind="stable")], left.cumsum()[:-1])
     weights = left.astype(float) ** alpha
