@@ -70,8 +70,8 @@ def select(config: DictConfig) -> None:
     from inflect.experiment import pipeline
     from inflect.selection.describe import compare
 
-    output = Path(config.pop("output") or "subset.tsv")
     settings = job_of(config).settings
+    output = Path(settings.output or f"{settings.name}.tsv")
     if settings.strategy.name == "none":
         raise UserError("strategy=none: selects nothing; name a strategy that does, such as strategy=umt_loss")
     if settings.strategy.needs_uncertainty:

@@ -96,6 +96,7 @@ class Settings:
     wandb: WandbSettings = field(default_factory=WandbSettings)
     stack: StackSettings = field(default_factory=StackSettings)
     rerun: bool = False
+    output: str = ""  # of select.py: where the TSV goes
 
     @property
     def name(self) -> str:
@@ -108,7 +109,7 @@ class Settings:
 
     def identity(self) -> dict[str, Any]:
         """What determines the run's numbers, as plain data: all but where things lie and what is logged."""
-        elsewhere = {"store", "wandb", "stack", "rerun"}
+        elsewhere = {"store", "wandb", "stack", "rerun", "output"}
         content = {f.name: describe(getattr(self, f.name)) for f in fields(self) if f.name not in elsewhere}
         content["data"] = {"spaces": self.data.spaces}  # files count by what they hold, not by where they lie
         return content

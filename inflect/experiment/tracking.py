@@ -87,6 +87,7 @@ def mode_of(settings: WandbSettings) -> str:
 def _logged_in() -> bool:
     import wandb
 
+    os.environ.setdefault("WANDB_SILENT", "true")  # the setting `silent` does not silence artifacts
     with contextlib.redirect_stderr(io.StringIO()):  # it warns those who have no account, who need no warning
         return bool(wandb.login(prompt=False, verify=False))
 
@@ -103,7 +104,6 @@ class Run:
     def _open(self, mode: str) -> None:
         if mode == "disabled":
             return
-        os.environ.setdefault("WANDB_SILENT", "true")  # the setting `silent` does not silence artifacts
         import wandb
 
         Path(self.settings.dir).mkdir(parents=True, exist_ok=True)
