@@ -23,7 +23,7 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/python train.py -m lang=artificial strategy=none,random,umt_loss size=512
+	$(BIN)/python train.py -m lang=artificial experiment=demo strategy=none,random,umt_loss size=512
 
 # One torch thread per worker: two workers with all threads each would fight for the cores.
 # loadscope keeps the tests of one module together, so that what its fixtures train is trained once.

@@ -258,6 +258,7 @@ def record(
         "size": settings.size,
         "seed": settings.seed,
         "experiment": settings.experiment,
+        "rows_train": len(task.train),
         "updates": settings.trainer.max_steps,
         "dev": {name: checkpoint.about["dev"][name] for name in ("loss", "nll", "accuracy", "update")},
         "test": {
