@@ -1,0 +1,175 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from inflect.augment.alignment import stem_runs
+from inflect.augment.pool import PoolSettings, describe_pool, make_pool, resplit
+from inflect.augment.stemcorrupt import StemCorrupt
+from inflect.data.triples import read_triples, triples_table
+from inflect.errors import UserError
+
+GOLD = triples_table(
+    [
+        ("қазақ", "қазақта", "N;LOC;SG"),
+        ("өлім", "өлімнен", "N;ABL;SG"),
+        ("tasata", "ette tasanneet", "V;ACT;NEG;PST;IND;2;PL"),
+        ("reiterar", "no reiteren", "V;NEG;IMP;3;PL"),
+        ("a  bcd", "a  bcde", "N;AT+ESS;SG"),
+        ("go", "went", "V;PST"),
+        ("abcdefgh", "abcdefghi", "ADJ;ABL; PL"),
+        ("nullen", "nullens", "N;PL;MASC;non{NOM}"),
+    ]
+)
+
+
+def test_theta_0_gives_each_triple_back_byte_for_byte() -> None:
+    pool = make_pool(GOLD, StemCorrupt(theta=0), PoolSettings(size=200))
+    for row in pool.itertuples():
+        assert (row.lemma, row.form, row.msd) == tuple(GOLD.loc[row.parent])
+        assert row.edits == 0
+
+
+@pytest.mark.parametrize("rule", ["whole", "inner"])
+def test_stems_change_alike_in_lemma_and_form_and_affixes_stay(rule: str) -> None:
+    pool = make_pool(GOLD, StemCorrupt(theta=1, stem_rule=rule), PoolSettings(size=400))
+    alphabet = {char for word in (*GOLD["lemma"], *GOLD["form"]) for char in word} - {" "}
+    changed = 0
+    for row in pool.itertuples():
+        lemma, form = GOLD.loc[row.parent, "lemma"], GOLD.loc[row.parent, "form"]
+        runs = stem_runs(lemma, form)
+        inside = {}
+        for run in runs:
+            edge = 1 if rule == "inner" and run.length > 5 else 0
+            inside |= {run.lemma + i: run.form + i for i in range(edge, run.length - edge)}
+        assert len(row.lemma) == len(lemma)
+        assert len(row.form) == len(form)
+        for i, j in inside.items():
+            assert row.lemma[i] == row.form[j]
+            assert row.lemma[i] in alphabet
+            changed += row.lemma[i] != lemma[i]
+        for i, char in enumerate(lemma):
+            assert i in inside or row.lemma[i] == char
+        for j, char in enumerate(form):
+            assert j in inside.values() or row.form[j] == char
+        assert row.stem_length == sum(run.length for run in runs)
+        assert row.edits == Levenshtein.distance(form, row.form)
+    assert changed > 400
+
+
+@pytest.mark.parametrize("theta", [0.25, 0.5, 1.0])
+def test_the_share_of_substituted_characters_is_theta(theta: float) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    gold = triples_table([(letters, letters + "X", "N")])
+    pool = make_pool(gold, StemCorrupt(theta=theta), PoolSettings(size=400))
+    same = np.mean([char == letters[i] for lemma in pool["lemma"] for i, char in enumerate(lemma)])
+    assert 1 - same == pytest.approx(theta * (1 - 1 / 27), abs=0.02)  # a draw may give the letter that was there
+
+
+def test_passes_take_one_variant_of_each_usable_triple_in_turn() -> None:
+    pool = make_pool(GOLD, StemCorrupt(), PoolSettings(size=17, procedure="passes"))
+    usable = [0, 1, 2, 3, 4, 6, 7]
+    assert pool["parent"].tolist() == (usable * 3)[:17]
+
+
+def test_draws_take_usable_triples_at_random() -> None:
+    pool = make_pool(GOLD, StemCorrupt(), PoolSettings(size=7000))
+    counts = pool["parent"].value_counts()
+    assert sorted(counts.index) == [0, 1, 2, 3, 4, 6, 7]
+    assert counts.between(850, 1150).all()
+
+
+@pytest.mark.parametrize(
+    "msd", ["V;REAL;PFV/PRF;4;SG/DU/PL", "N;AT+ESS;SG", "V;V.PTCP;PST", "N;PL;MASC;non{NOM}", "ADJ;ABL; PL"]
+)
+def test_an_msd_is_its_parents_byte_for_byte(msd: str) -> None:
+    gold = triples_table([("abcd", "abcde", msd)])
+    assert set(make_pool(gold, StemCorrupt(), PoolSettings(size=20))["msd"]) == {msd}
+
+
+def test_the_authors_resplit_an_msd_at_all_that_is_no_word_character() -> None:
+    assert resplit("N;PL;MASC;non{NOM}") == "N;PL;MASC;non;NOM"
+    assert resplit("V;V.PTCP;PST") == "V;V;PTCP;PST"
+    gold = triples_table([("abcd", "abcde", "N;AT+ESS;SG")])
+    assert set(make_pool(gold, StemCorrupt(), PoolSettings(size=9, msd="resplit"))["msd"]) == {"N;AT;ESS;SG"}
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60))
+def test_same_seed_same_pool_and_a_longer_pool_of_draws_is_valid(seed: int, size: int) -> None:
+    first, second = (make_pool(GOLD, StemCorrupt(), PoolSettings(size=size, seed=seed)) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+    assert len(first) == size
+
+
+def test_same_pool_whatever_pythonhashseed() -> None:
+    code = (
+        "from inflect.augment.pool import *; from inflect.augment.stemcorrupt import *;"
+        "from inflect.data.triples import *;"
+        "gold = triples_table([('qwertyuiop', 'qwertyuiopas', 'N;PL'), ('asdfgh', 'asdfghe', 'N;SG')]);"
+        "print(sha256(make_pool(gold, StemCorrupt(), PoolSettings(size=300))))"
+    )
+    root = Path(__file__).parents[2]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "77")
+    }
+    assert len(outputs) == 1
+
+
+def test_the_summary_counts_what_a_reader_should_know() -> None:
+    pool = make_pool(GOLD, StemCorrupt(theta=0), PoolSettings(size=14, procedure="passes"))
+    test = triples_table([("өлім", "өлімге", "N;DAT;SG"), ("zzz", "zzzz", "N")])
+    summary = describe_pool(pool, GOLD, test, StemCorrupt())
+    assert (summary.size, summary.gold, summary.usable) == (14, 8, 7)
+    assert (summary.copies, summary.repeats, summary.test_lemmas, summary.combining) == (14, 7, 2, 0)
+    marks = triples_table([("\u0301abc", "\u0301abcd", "N")])
+    assert (
+        describe_pool(
+            make_pool(marks, StemCorrupt(theta=0), PoolSettings(size=3)), marks, test, StemCorrupt()
+        ).combining
+        == 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "key"),
+    [
+        (lambda: StemCorrupt(theta=1.5), "corruption.theta"),
+        (lambda: StemCorrupt(theta=-0.1), "corruption.theta"),
+        (lambda: StemCorrupt(theta=float("nan")), "corruption.theta"),
+        (lambda: StemCorrupt(stem_rule="half"), "corruption.stem_rule"),
+        (lambda: StemCorrupt(min_stem=0), "corruption.min_stem"),
+        (lambda: PoolSettings(size=0), "pool.size"),
+        (lambda: PoolSettings(seed=-1), "pool.seed"),
+        (lambda: PoolSettings(procedure="dance"), "pool.procedure"),
+        (lambda: PoolSettings(msd="guess"), "pool.msd"),
+        (lambda: make_pool(triples_table([("go", "went", "V")]), StemCorrupt(), PoolSettings()), "corruption"),
+    ],
+)
+def test_bad_settings_are_named(make, key: str) -> None:
+    with pytest.raises(UserError, match=f"^{key}"):
+        make()
+
+
+@pytest.mark.parametrize("language", ["arabic", "bengali", "finnish", "georgian", "navajo", "spanish", "turkish"])
+def test_real_gold_with_no_fewer_stems_than_plain_levenshtein_alignment_finds(conll2018: Path, language: str) -> None:
+    without = {"arabic": 8, "bengali": 31, "finnish": 1, "georgian": 1, "navajo": 20, "spanish": 2, "turkish": 6}
+    gold = read_triples(conll2018 / "task1" / "all" / f"{language}-train-low")
+    pool = make_pool(gold, StemCorrupt(), PoolSettings(size=500))
+    missing = sum(variants is None for variants in StemCorrupt().prepare(gold))
+    assert missing <= without[language]
+    assert len(pool) == 500
