@@ -29,8 +29,8 @@ class WandbSettings:
     """Where runs are logged.
 
     `mode`: online, offline, disabled, or auto: online when somebody is logged in, else offline. `dir` gets W&B's
-    folder `wandb`. `table_rows` predictions of each run are shown as a table; the file of the checkpoint is sent
-    with `upload_checkpoint`, else only its name and hash.
+    folder `wandb`. `table_rows` predictions of each run are shown as a table; a checkpoint is sent only with
+    `upload_checkpoint`, else its place and hash are.
     """
 
     mode: str = "auto"
@@ -167,7 +167,8 @@ class Run:
     def log_artifact(self, kind: str, path: Path, used: bool) -> None:
         """A file or folder of the store as an artifact named by its content; `used`: the run was made from it.
 
-        Offline a run cannot use an artifact, only log it: all runs that log one content share one version.
+        A file, which is a checkpoint, stays where it is unless `upload_checkpoint` is set. Offline a run cannot
+        use an artifact, only log it: all runs that log one content share one version.
         """
         if self._run is None:
             return
@@ -177,8 +178,10 @@ class Run:
             artifact = wandb.Artifact(f"{kind}-{path.parent.name if path.is_file() else path.name}", type=kind)
             if path.is_dir():
                 artifact.add_dir(str(path))
-            else:
+            elif self.settings.upload_checkpoint:
                 artifact.add_file(str(path))
+            else:
+                artifact.add_reference(path.absolute().as_uri())
             if used and not self._run.offline:
                 self._run.use_artifact(artifact)
             else:

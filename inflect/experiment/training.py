@@ -318,7 +318,5 @@ def _identity(task: Task) -> tracking.Identity:
 def _files(task: Task, store: Store) -> list[tuple[str, Path, bool]]:
     """Kind and place of the artifacts of a run, and whether it was made from them."""
     inputs = [("pool", task.pool_folder, True), ("subset", task.subset_folder, True)]
-    files = [(kind, path, used) for kind, path, used in inputs if path is not None]
-    if task.settings.wandb.upload_checkpoint:
-        files.append(("checkpoint", store.folder("model", task.model_key) / "checkpoint.pt", False))
-    return files
+    output = ("checkpoint", store.folder("model", task.model_key) / "checkpoint.pt", False)
+    return [(kind, path, used) for kind, path, used in (*inputs, output) if path is not None]
