@@ -16,9 +16,10 @@ class StemCorrupt:
     """Substitutes characters of the stem, the same in lemma and form; affixes stay.
 
     Each corruptible position is substituted with probability `theta`, by a character drawn uniformly from
-    those of all gold lemmas and forms but the space (as in Anastasopoulos and Neubig's code); the draw may give
-    the character that was there. With `stem_rule` "whole" each position of a stem run is corruptible (the paper);
-    with "inner" runs longer than 5 keep their first and last character (the authors' code).
+    those of all gold lemmas and forms that are not white space; the draw may give the character that was there.
+    (Anastasopoulos and Neubig's code leaves the space out too, but adds the characters of the dev set.) With
+    `stem_rule` "whole" each position of a stem run is corruptible (the paper); with "inner" runs longer than 5
+    keep their first and last character (the authors' code).
 
     Raises:
         UserError: if a setting is out of range.
@@ -38,7 +39,9 @@ class StemCorrupt:
 
     def prepare(self, gold: pd.DataFrame) -> "list[CorruptibleTriple | None]":
         """For each gold triple what its variants are drawn from; None where no stem is found."""
-        alphabet = tuple(sorted({char for word in (*gold["lemma"], *gold["form"]) for char in word} - {" "}))
+        characters = {char for word in (*gold["lemma"], *gold["form"]) for char in word}
+        # White space would split words, and a word of nothing else is no field of a file of triples.
+        alphabet = tuple(sorted(char for char in characters if not char.isspace()))
         prepared: list[CorruptibleTriple | None] = []
         for lemma, form in zip(gold["lemma"], gold["form"], strict=True):
             runs = stem_runs(lemma, form, self.min_stem)

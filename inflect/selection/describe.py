@@ -21,7 +21,7 @@ def _figures(table: pd.DataFrame, uncertainty: "pd.Series[float] | None") -> dic
         "triples": len(table),
         "MSDs": len(counts),
         "share of the most frequent MSD": shares[0],
-        "entropy of MSDs (bits)": float(-(shares * np.log2(shares)).sum()),
+        "entropy of MSDs (bits)": float((shares * np.log2(1 / shares)).sum()),
         "parents in gold": table["parent"].nunique(),
         "edits of the form, mean": table["edits"].mean(),
         "stem length, mean": table["stem_length"].mean(),

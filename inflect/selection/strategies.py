@@ -5,7 +5,8 @@ of the pool, and its run needs a base model first. A new strategy is one functio
 YAML in conf/strategy.
 
 Raises, all of them:
-    UserError: if `size` is not between 1 and the pool's size, or an uncertainty is not a number.
+    UserError: if `size` is not between 1 and the pool's size, an uncertainty is not a number, or `alpha` is
+        none that floating point can weigh this pool's MSDs with.
 """
 
 import logging
@@ -78,7 +79,7 @@ def _by_msd(
     codes, msds = pd.factorize(pool["msd"].reindex(pd.Index(ranked)))
     left = np.bincount(codes, minlength=len(msds))
     rows_of = np.split(ranked[np.argsort(codes, kind="stable")], left.cumsum()[:-1])
-    weights = left.astype(float) ** alpha
+    weights = _weights(left, alpha)
     selected = np.empty(size, dtype=ranked.dtype)
     run_out = 0
     for place, chance in enumerate(generator.random(size)):
@@ -94,6 +95,15 @@ def _by_msd(
     if run_out:
         log.info("%d of %d MSDs ran out of rows; the rest came from the others", run_out, len(msds))
     return selected
+
+
+def _weights(counts: Ids, alpha: float) -> Floats:
+    """q(T) before normalisation: each MSD's count to the power of `alpha`."""
+    with np.errstate(over="ignore"):
+        weights = counts.astype(float) ** alpha
+    if not (np.isfinite(alpha) and np.isfinite(weights.sum()) and weights.all()):
+        raise UserError(f"strategy.alpha={alpha}: too far from 0 for this pool; UMT has 0, EMT 1")
+    return weights
 
 
 def _descending(pool: pd.DataFrame, scores: Floats) -> Ids:
