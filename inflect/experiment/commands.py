@@ -50,9 +50,11 @@ def complete(jobs: Sequence[Job], refused: Sequence[str] = ()) -> None:
     for job, outcome in zip(jobs, outcomes, strict=True):
         if outcome.folder:
             shutil.copy(outcome.folder / "result.json", job.folder / "result.json")
-    finished = [outcome.result for outcome in outcomes if outcome.result]
+    finished = [outcome.folder for outcome in outcomes if outcome.folder]
+    bases = [outcome.base for outcome in outcomes if outcome.base]
     if finished:
-        log.info("\n%s\n", results.text(results.cells_table(results.runs_table(finished))))
+        records = [results.read_record(folder) for folder in dict.fromkeys([*bases, *finished])]
+        log.info("\n%s\n", results.text(results.cells_table(results.runs_table(records))))
     for outcome in outcomes:
         if outcome.error:
             log.error("failed: %s: %s", outcome.settings.name, outcome.error)

@@ -6,7 +6,6 @@ the first and found in the store by the others, and runs that can train together
 
 import csv
 import functools
-import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,16 +19,16 @@ from inflect.augment.pool import describe_pool, make_pool
 from inflect.data.settings import DataSettings
 from inflect.data.splits import Corpus
 from inflect.data.triples import sha256, write_triples
-from inflect.errors import UserError
+from inflect.experiment import tracking
+from inflect.experiment.engines import divide, reason, run_stacks, traceback_of
 from inflect.experiment.settings import Settings, describe, digest
 from inflect.experiment.store import Store
-from inflect.experiment.training import VERSION, Task, run_stack
+from inflect.experiment.training import VERSION, Task
 from inflect.model.checkpoint import Checkpoint
 from inflect.streams import stream
 
 log = logging.getLogger(__name__)
 
-STACK_MEMBERS = 6  # runs in a stack where `stack.members` does not say it
 LIMIT_SEED = 0  # of the sample that `test.limit` takes: every run is tested on the same rows
 
 T = TypeVar("T")
@@ -37,11 +36,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job: its record and the folder in the store that holds it, or what went wrong."""
+    """What became of a job: the folder in the store with its record, or what went wrong; its base model's folder."""
 
     settings: Settings
-    result: dict[str, Any] | None
     folder: Path | None
+    base: Path | None
     error: str = ""
 
 
@@ -78,9 +77,10 @@ def run(jobs: Sequence[Settings]) -> list[Outcome]:
     outcomes = []
     for index, settings in enumerate(jobs):
         error = errors.get(index) or failed.get(tasks[index].key, "")
-        folder = None if error else store_of(settings).folder("result", tasks[index].key)
-        result = json.loads((folder / "result.json").read_text("utf-8")) if folder else None
-        outcomes.append(Outcome(settings, result, folder, error))
+        store, base = store_of(settings), bases.get(index)
+        folder = None if error else store.folder("result", tasks[index].key)
+        trained = store.folder("result", base.key) if base and base.key not in failed else None
+        outcomes.append(Outcome(settings, folder, trained, error))
     return outcomes
 
 
@@ -89,12 +89,7 @@ def _try(make: Callable[[], T], settings: Settings, made: dict[int, T], index: i
         made[index] = make()
     except Exception as error:
         errors[index] = reason(error)
-        log.error("%s: %s", settings.name, errors[index], exc_info=not isinstance(error, UserError))
-
-
-def reason(error: Exception) -> str:
-    """One line on what went wrong."""
-    return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+        log.error("%s: %s", settings.name, errors[index], exc_info=traceback_of(error))
 
 
 def run_tasks(tasks: Sequence[Task]) -> dict[str, str]:
@@ -109,17 +104,12 @@ def run_tasks(tasks: Sequence[Task]) -> dict[str, str]:
             groups.setdefault((task.stack_key, task.settings.store.root), []).append(task)
         else:
             log.info("%s: finished before (rerun=true runs it again)", task.settings.name)
+    if groups:
+        tracking.announce(next(iter(groups.values()))[0].settings.wandb)
     failed: dict[str, str] = {}
     for group in groups.values():
-        stacks = -(-len(group) // (group[0].settings.stack.members or STACK_MEMBERS))
-        for members in (group[number::stacks] for number in range(stacks)):
-            names = ", ".join(task.settings.name for task in members)
-            log.info("train %s", names)
-            try:
-                run_stack(members, store_of(members[0].settings))
-            except Exception as error:
-                log.error("failed: %s: %s", names, reason(error), exc_info=not isinstance(error, UserError))
-                failed |= {task.key: reason(error) for task in members}
+        settings = group[0].settings.stack
+        failed |= run_stacks(divide(group, settings), settings)
     return failed
 
 

@@ -16,12 +16,18 @@ log = logging.getLogger(__name__)
 CELL = ["experiment", "lang", "strategy", "size"]  # runs that differ in nothing but the seed
 
 
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of a finished run in its folder of the store."""
+    record: dict[str, Any] = json.loads((folder / "result.json").read_text("utf-8"))
+    return record
+
+
 def read_records(root: Path) -> list[dict[str, Any]]:
     """The records of all finished runs in a store; one that cannot be read is named and left out."""
     records = []
     for path in sorted((root / "result").glob("[!.]*/result.json")):
         try:
-            records.append(json.loads(path.read_text("utf-8")))
+            records.append(read_record(path.parent))
         except (OSError, ValueError) as error:
             log.warning("%s: left out, not a readable record (%s)", path, type(error).__name__)
     return records

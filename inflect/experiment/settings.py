@@ -55,9 +55,13 @@ class StoreSettings:
 
 @dataclass(frozen=True)
 class StackSettings:
-    """`members`: how many runs train together at the most; 0 means as many as suit the machine."""
+    """`members`: how many runs train together at the most. `processes`: how many such stacks run side by side,
+    with how many `threads` each. 0 means what suits the machine.
+    """
 
     members: int = 0
+    processes: int = 0
+    threads: int = 0
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,8 @@ def check(settings: Settings) -> None:
         ("test.beam", test.beam, test.beam >= 1, "1 or more"),
         ("test.limit", test.limit, test.limit is None or test.limit >= 1, "null or 1 or more rows"),
         ("stack.members", settings.stack.members, settings.stack.members >= 0, "0 (automatic) or more"),
+        ("stack.processes", settings.stack.processes, settings.stack.processes >= 0, "0 (automatic) or more"),
+        ("stack.threads", settings.stack.threads, settings.stack.threads >= 0, "0 (automatic) or more"),
         ("model.layers", model.layers, model.layers >= 1, "1 or more"),
         (
             "model.heads",

@@ -67,21 +67,24 @@ class Identity:
 
 @functools.cache
 def mode_of(settings: WandbSettings) -> str:
-    """online, offline or disabled; what that means for the user is said once."""
+    """online, offline or disabled."""
     mode = settings.mode
     if mode == "auto":
         mode = os.environ.get("WANDB_MODE", "") or ("online" if _logged_in() else "offline")
         mode = {"dryrun": "offline", "run": "online"}.get(mode, mode)
-    folder = Path(settings.dir) / "wandb"
-    if mode == "offline":
-        log.info(
-            "W&B: offline, runs are kept in %s\n  browse them:  wandb leet %s\n  send them:    wandb login && "
-            "wandb sync %s/offline-run-*",
-            folder,
-            folder,
-            folder,
-        )
     return mode
+
+
+@functools.cache
+def announce(settings: WandbSettings) -> None:
+    """Say once, in plain words, where offline runs are."""
+    if mode_of(settings) == "offline":
+        folder = Path(settings.dir) / "wandb"
+        log.info(
+            "W&B: offline, runs are kept in %s\n  browse them:  wandb leet %s\n"
+            "  send them:    wandb login && wandb sync %s/offline-run-*",
+            *[folder] * 3,
+        )
 
 
 def _logged_in() -> bool:

@@ -20,9 +20,9 @@ import pandas as pd
 import pytorch_lightning as pl
 import torch
 from rapidfuzz.distance import Levenshtein
-from tqdm import tqdm
 
 import inflect
+from inflect import progress
 from inflect.data.batches import encode
 from inflect.data.datamodule import MemberData, StackData
 from inflect.data.symbols import Symbols, features
@@ -172,18 +172,16 @@ class _Live(pl.Callback):
         self.names, self.runs = names, runs
         self.what = names[0] if len(names) == 1 else f"{len(names)} runs"
         self.histories = [pd.DataFrame() for _ in names]
-        self.bar: tqdm[Any] | None = None
+        self.bar: Any = None
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        self.bar = tqdm(total=trainer.max_steps, desc=f"train {self.what}", unit="update", leave=False, disable=None)
+        self.bar = progress.bar(what=f"train {self.what}", unit="update", total=trainer.max_steps)
 
     def on_train_batch_end(self, *_: Any) -> None:
-        assert self.bar is not None
         self.bar.update()
 
     def on_validation_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         assert isinstance(module, Inflection)
-        assert self.bar is not None
         until = module.history[0][-1].update
         updates = range(until - len(module.losses), until)
         losses = torch.stack(module.losses).T.tolist() if module.losses else [[] for _ in self.names]
@@ -200,10 +198,10 @@ class _Live(pl.Callback):
         self.bar.set_postfix({"dev loss": f"{mean:.3f}"})
         if self.bar.disable:
             best = sum(min(past.loss for past in history) for history in module.history) / len(self.names)
-            log.info("%s: update %d, dev loss %.3f, best %.3f", self.what, until, mean, best)
+            text = "%s: update %d, dev loss %.3f, best %.3f"
+            log.info(text, self.what, until, mean, best, extra={"runs": self.names})
 
     def on_train_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        assert self.bar is not None
         self.bar.close()
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
+from inflect import progress
 from inflect.data.batches import Encoded
 from inflect.data.datamodule import EveryRow
 from inflect.data.symbols import EOS, PAD, UNKNOWN
@@ -93,7 +93,7 @@ def decode_tables(
     """Each member's best hypothesis (ids, mean ln p per symbol) for every row of its table, in the table's order."""
     data = EveryRow(members)
     results: list[list[tuple[list[int], float]]] = [[([], -math.inf)] * len(member) for member in members]
-    for index in tqdm(range(len(data)), desc=what, unit="batch", leave=False, disable=None):
+    for index in progress.bar(range(len(data)), what=what, unit="batch"):
         batch = data[index]
         decoded = decode(model, batch.source.to(next(model.parameters()).device), beam)
         for member, rows in enumerate(batch.rows.tolist()):

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
+from inflect import progress
 from inflect.data.batches import Batch, encode
 from inflect.data.datamodule import EveryRow
 from inflect.data.symbols import PAD
@@ -45,7 +45,7 @@ def _batches(
     model = stack_of([base], dtype)
     rows = EveryRow([encode(pool, base.symbols)])
     with torch.inference_mode():
-        for index in tqdm(range(len(rows)), desc=what, unit="batch", leave=False, disable=None):
+        for index in progress.bar(range(len(rows)), what=what, unit="batch"):
             yield model, rows[index]
 
 
