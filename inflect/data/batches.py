@@ -14,6 +14,8 @@ from torch import Tensor
 from inflect.data.symbols import EOS, PAD, Symbols
 from inflect.streams import stream
 
+GRAIN = 4  # lengths are padded to multiples of this: kernels are prepared per shape, and fewer shapes are faster
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -91,14 +93,19 @@ def stacked(members: Sequence[Encoded], rows: Sequence[Tensor], update: int = 0)
         sources.append(data.source[own, :source_length])
         targets.append(data.target[own, :target_length])
         sizes.append((len(own), source_length, target_length))
-    shape = [max(size[axis] for size in sizes) for axis in range(3)]
+    largest = max(size[0] for size in sizes)
+    source_length, target_length = (_rounded(max(size[axis] for size in sizes)) for axis in (1, 2))
     return Batch(
-        _padded(sources, (shape[0], shape[1]), PAD),
-        _padded(targets, (shape[0], shape[2]), PAD),
-        _padded([own.unsqueeze(1) for own in rows], (shape[0], 1), -1).squeeze(2),
+        _padded(sources, (largest, source_length), PAD),
+        _padded(targets, (largest, target_length), PAD),
+        _padded([own.unsqueeze(1) for own in rows], (largest, 1), -1).squeeze(2),
         tuple(sizes),
         update,
     )
+
+
+def _rounded(length: int) -> int:
+    return -(-length // GRAIN) * GRAIN
 
 
 def _padded(tensors: Sequence[Tensor], shape: tuple[int, int], value: int) -> Tensor:

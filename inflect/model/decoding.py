@@ -111,7 +111,7 @@ class _Search:
 
     `row` [M, R] is each one's row in the batch; `written` [M, R, K, t] the symbols so far; `totals` [M, R, K]
     their summed ln p; `paths` [M, R, K, P] is 0 at cache entries of a beam's own past, else `MASKED`.
-    `history` and `source` are keys and values of each layer, [M·R, H, P or S, D/H].
+    `history` and `source` are keys and values of each layer, [M·R·H, P or S, D/H].
     """
 
     row: Tensor
@@ -127,9 +127,8 @@ class _Search:
         cls, model: StackedTransformer, encoded: Tensor, mask: Tensor, members: int, rows: int, beam: int
     ) -> "_Search":
         device, shape = encoded.device, model.shape
-        empty = torch.empty(
-            members * rows, shape.heads, 0, shape.width // shape.heads, dtype=encoded.dtype, device=device
-        )
+        part = shape.width // shape.heads
+        empty = torch.empty(members * rows * shape.heads, 0, part, dtype=encoded.dtype, device=device)
         layers = [layer for layer in model.decoder if isinstance(layer, DecoderLayer)]
         return cls(
             row=torch.arange(rows, device=device).expand(members, rows),
@@ -148,11 +147,11 @@ class _Search:
         x = model.embed(model.target_embedding, last.reshape(members, rows * beam, 1), first=length)
         own = torch.full((beam, beam), MASKED, dtype=x.dtype, device=x.device).fill_diagonal_(0)
         self.paths = torch.cat([self.paths, own.expand(members, rows, beam, beam)], dim=-1)
-        mask = self.paths.flatten(0, 1).unsqueeze(1)
+        mask = self.paths.flatten(0, 1)
         for index, layer in enumerate(model.decoder):
             assert isinstance(layer, DecoderLayer)
             new = layer.attention.project(x, rows)
-            keys, values = (torch.cat(pair, dim=2) for pair in zip(self.history[index], new, strict=True))
+            keys, values = (torch.cat(pair, dim=1) for pair in zip(self.history[index], new, strict=True))
             self.history[index] = (keys, values)
             x = layer(x, (keys, values), self.source[index], mask, self.source_mask, rows)
         return torch.log_softmax(model.scores(x).view(members, rows, beam, -1), dim=-1)
@@ -176,6 +175,11 @@ class _Search:
 
         self.row, self.written = pick(self.row), pick(self.written)
         self.totals, self.paths = pick(self.totals), pick(self.paths)
-        self.history = [(keys[flat], values[flat]) for keys, values in self.history]
-        self.source = [(keys[flat], values[flat]) for keys, values in self.source]
+        heads = self.history[0][0].shape[0] // (members * rows)
+
+        def pick_heads(tensor: Tensor) -> Tensor:
+            return tensor.unflatten(0, (-1, heads))[flat].flatten(0, 1)
+
+        self.history = [(pick_heads(keys), pick_heads(values)) for keys, values in self.history]
+        self.source = [(pick_heads(keys), pick_heads(values)) for keys, values in self.source]
         self.source_mask = self.source_mask[flat]

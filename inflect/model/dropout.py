@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from inflect.data.batches import Batch
 from inflect.streams import stream
 
 
@@ -20,7 +21,7 @@ class Masks:
     """Multipliers: 0 where a value is dropped, 1 / (1 - p) where it is kept.
 
     `source` [9, M, B·S, D] and `target` [13, M, B·T, D] for 4+4 layers: embedding, then each sublayer's output.
-    `encoder` [L, M·B, H, S, S], `decoder` [L, M·B, H, T, T], `cross` [L, M·B, H, T, S]: attention weights.
+    `encoder` [L, M·B·H, S, S], `decoder` [L, M·B·H, T, T], `cross` [L, M·B·H, T, S]: attention weights.
     """
 
     source: Tensor
@@ -52,19 +53,17 @@ class Dropout:
             (self.layers, rows, self.heads, target, source),
         )
 
-    def draw(
-        self, seeds: Sequence[int], update: int, sizes: Sequence[tuple[int, int, int]], dtype: torch.dtype
-    ) -> Masks:
-        """Masks for one update; `sizes` are each member's own (rows, source length, target length)."""
-        members = len(seeds)
-        largest = [max(size[axis] for size in sizes) for axis in range(3)]
-        stacked = []
-        for shape in self._shapes(largest[0], largest[1], largest[2]):
-            stacked.append(torch.zeros((shape[0], members, *shape[1:]), dtype=torch.uint8))
-        for member, (seed, size) in enumerate(zip(seeds, sizes, strict=True)):
+    def draw(self, seeds: Sequence[int], batch: Batch, dtype: torch.dtype) -> Masks:
+        """Masks for the update that `batch` is of: the same for a member whatever its batch is padded to."""
+        (members, rows, length), target_length = batch.source.shape, batch.target.shape[2]
+        stacked = [
+            torch.zeros((shape[0], members, *shape[1:]), dtype=torch.uint8)
+            for shape in self._shapes(rows, length, target_length)
+        ]
+        for member, (seed, size) in enumerate(zip(seeds, batch.sizes, strict=True)):
             shapes = self._shapes(*size)
             count = sum(prod(shape) for shape in shapes)
-            source_of_bytes = np.random.SFC64(stream(seed, "dropout", update))
+            source_of_bytes = np.random.SFC64(stream(seed, "dropout", batch.update))
             drawn = torch.from_numpy(source_of_bytes.random_raw(-(-count // 8)).view(np.uint8))
             for whole, shape in zip(stacked, shapes, strict=True):
                 own, drawn = drawn[: prod(shape)].view(shape), drawn[prod(shape) :]
@@ -73,13 +72,14 @@ class Dropout:
         return Masks(
             source=_multiplier(source, self.vectors, dtype).flatten(2, 3),
             target=_multiplier(target, self.vectors, dtype).flatten(2, 3),
-            encoder=_multiplier(encoder, self.attention, dtype).flatten(1, 2),
-            decoder=_multiplier(decoder, self.attention, dtype).flatten(1, 2),
-            cross=_multiplier(cross, self.attention, dtype).flatten(1, 2),
+            encoder=_multiplier(encoder, self.attention, dtype).flatten(1, 3),
+            decoder=_multiplier(decoder, self.attention, dtype).flatten(1, 3),
+            cross=_multiplier(cross, self.attention, dtype).flatten(1, 3),
         )
 
 
 def _multiplier(drawn: Tensor, probability: float, dtype: torch.dtype) -> Tensor:
     """Bytes to multipliers: a byte below 256·p drops."""
     dropped = round(256 * probability)
-    return (drawn >= dropped).to(dtype).mul_(256 / (256 - dropped))
+    zero, scale = torch.tensor(0.0, dtype=dtype), torch.tensor(256 / (256 - dropped), dtype=dtype)
+    return torch.where(drawn < dropped, zero, scale)

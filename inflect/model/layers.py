@@ -27,10 +27,7 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.empty(members, 1, outputs)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        weight = self.weight.to(x.dtype)
-        if self.bias is None:
-            return torch.bmm(x, weight)
-        return torch.baddbmm(self.bias.to(x.dtype), x, weight)
+        return torch.bmm(x, self.weight) if self.bias is None else torch.baddbmm(self.bias, x, self.weight)
 
 
 class LayerNorm(nn.Module):
@@ -42,8 +39,7 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(members, 1, width))
 
     def forward(self, x: Tensor) -> Tensor:
-        normal = functional.layer_norm(x, x.shape[-1:])
-        return torch.addcmul(self.bias.to(x.dtype), normal, self.weight.to(x.dtype))
+        return torch.addcmul(self.bias, functional.layer_norm(x, x.shape[-1:]), self.weight)
 
 
 class Embedding(nn.Module):
@@ -60,37 +56,40 @@ class Embedding(nn.Module):
 
 
 class Attention(nn.Module):
-    """Multi-head attention; queries, keys and values are [M, N, D]."""
+    """Multi-head attention; queries come from one sequence, keys and values from the same or another."""
 
     def __init__(self, members: int, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
         self.query = Linear(members, width, width)
-        self.key = Linear(members, width, width)
-        self.value = Linear(members, width, width)
+        self.key_value = Linear(members, width, 2 * width)
         self.output = Linear(members, width, width)
 
-    def split(self, x: Tensor, rows: int) -> Tensor:
-        """[M, rows·L, D] to [M·rows, H, L, D/H]."""
-        return x.view(x.shape[0] * rows, -1, self.heads, x.shape[-1] // self.heads).transpose(1, 2)
-
     def project(self, x: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-        """The keys and values of `x`, split into heads."""
-        return self.split(self.key(x), rows), self.split(self.value(x), rows)
+        """Keys and values of `x` [M, rows·L, D], each [M·rows·H, L, D/H]."""
+        members, _, width = x.shape
+        split = self.key_value(x).view(members * rows, -1, 2, self.heads, width // self.heads)
+        keys, values = split.permute(2, 0, 3, 1, 4).contiguous().flatten(1, 2).unbind()
+        return keys, values
 
     def forward(
         self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor, rows: int, keep: Tensor | None = None
     ) -> Tensor:
-        """`x` [M, N, D] attends to `keys` and `values` [M·rows, H, L, D/H].
+        """`x` [M, N, D] attends to `keys` and `values` [M·rows·H, L, D/H].
 
-        `mask` is added to the scores; `keep` [M·rows, H, N/rows, L] multiplies the weights (dropout).
+        `mask` [M·rows or 1, 1 or N/rows, L] is added to the scores; `keep` [M·rows·H, N/rows, L] multiplies the
+        weights (dropout).
         """
-        queries = self.split(self.query(x), rows)
-        scores = torch.matmul(queries, keys.transpose(-1, -2)) / math.sqrt(queries.shape[-1])
-        weights = torch.softmax(scores + mask, dim=-1)
+        members, positions, width = x.shape
+        batch, length, part = members * rows, positions // rows, width // self.heads
+        queries = self.query(x).view(batch, length, self.heads, part).transpose(1, 2).flatten(0, 1)
+        mask = mask.unsqueeze(1).expand(batch, self.heads, length, keys.shape[1]).flatten(0, 1)
+        scores = torch.baddbmm(mask, queries, keys.transpose(1, 2), alpha=1 / math.sqrt(part))
+        weights = torch.softmax(scores, dim=-1)
         if keep is not None:
             weights = weights * keep
-        return self.output(torch.matmul(weights, values).transpose(1, 2).reshape(x.shape))
+        attended = torch.bmm(weights, values).view(batch, self.heads, length, part)
+        return self.output(attended.transpose(1, 2).reshape(x.shape))
 
 
 class FeedForward(nn.Module):

@@ -13,6 +13,7 @@ from inflect.data.batches import Batch
 from inflect.data.symbols import PAD, UNKNOWN
 from inflect.model.loss import per_member, token_losses
 from inflect.model.metrics import MemberMean
+from inflect.model.optimizer import MasterAdam
 from inflect.model.settings import Architecture, OptimSettings
 from inflect.model.transformer import StackedTransformer
 
@@ -61,7 +62,7 @@ class Inflection(pl.LightningModule):
         self.dev_loss, self.dev_nll, self.dev_accuracy = (MemberMean(len(seeds)) for _ in range(3))
 
     def training_step(self, batch: Batch, batch_index: int) -> Tensor:
-        masks = self.dropout.draw(self.seeds, batch.update, batch.sizes, self.model.dtype)
+        masks = self.dropout.draw(self.seeds, batch, self.model.dtype)
         scores = self.model(batch.source, batch.previous, masks)
         losses = per_member(
             token_losses(scores, batch.target, self.target_sizes, self.optim.smoothing).smoothed, batch.target
@@ -93,6 +94,7 @@ class Inflection(pl.LightningModule):
 
     def configure_optimizers(self) -> OptimizerLRSchedulerConfig:
         betas = (self.optim.beta1, self.optim.beta2)
-        adam = torch.optim.Adam(self.parameters(), lr=1.0, betas=betas, eps=self.optim.eps, fused=True)
+        optimizer = torch.optim.Adam if self.model.dtype == torch.float32 else MasterAdam
+        adam = optimizer(self.model.parameters(), lr=1.0, betas=betas, eps=self.optim.eps, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(adam, self.optim.rate)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}

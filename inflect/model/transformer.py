@@ -74,7 +74,7 @@ class StackedTransformer(nn.Module):
     """`members` models side by side; vocabularies are padded to the largest, and padding is masked.
 
     `source_sizes` and `target_sizes` are each member's own numbers of symbols, special symbols included.
-    `dtype` is that of the computation; the parameters are float32 whatever it is.
+    `dtype` is that of the weights and of the computation; scores are float32 whatever it is.
     """
 
     symbols_mask: Tensor
@@ -97,6 +97,7 @@ class StackedTransformer(nn.Module):
         self.output = Linear(members, shape.width, max(target_sizes), bias=False)
         absent = torch.arange(max(target_sizes)) >= torch.tensor(self.target_sizes).unsqueeze(1)
         self.register_buffer("symbols_mask", MASKED * absent.float().unsqueeze(1), persistent=False)
+        self.to(dtype)
 
     @property
     def members(self) -> int:
@@ -113,7 +114,7 @@ class StackedTransformer(nn.Module):
         """
         encoded, source_mask = self.encode(source, masks)
         rows, length = source.shape[1], previous.shape[2]
-        causal = torch.full((length, length), MASKED, dtype=self.dtype, device=source.device).triu(1)
+        causal = torch.full((1, length, length), MASKED, dtype=self.dtype, device=source.device).triu(1)
         x = self.embed(self.target_embedding, previous, first=0)
         x = drop(x, None if masks is None else masks.target[0])
         for index, layer in enumerate(self.decoder):
@@ -125,9 +126,9 @@ class StackedTransformer(nn.Module):
         return self.scores(x).view(*previous.shape, -1)
 
     def encode(self, source: Tensor, masks: Masks | None = None) -> tuple[Tensor, Tensor]:
-        """Encoder output [M, B·S, D] of `source` [M, B, S], and the mask [M·B, 1, 1, S] of its padding."""
+        """Encoder output [M, B·S, D] of `source` [M, B, S], and the mask [M·B, 1, S] of its padding."""
         members, rows, length = source.shape
-        padding = (source == PAD).view(members * rows, 1, 1, length)
+        padding = (source == PAD).view(members * rows, 1, length)
         mask = torch.zeros(padding.shape, dtype=self.dtype, device=source.device).masked_fill(padding, MASKED)
         x = drop(self.embed(self.source_embedding, source, first=0), None if masks is None else masks.source[0])
         for index, layer in enumerate(self.encoder):
@@ -155,13 +156,13 @@ class StackedTransformer(nn.Module):
             self.load_member(member, alone.member(0))
 
     def member(self, index: int) -> dict[str, Tensor]:
-        """A copy of one member's weights, without the member dimension and without padding."""
+        """A float32 copy of one member's weights, without the member dimension and without padding."""
         state = {name: value[index] for name, value in self.named_parameters()}
         source, target = self.source_sizes[index], self.target_sizes[index]
         state["source_embedding.weight"] = state["source_embedding.weight"][:source]
         state["target_embedding.weight"] = state["target_embedding.weight"][:target]
         state["output.weight"] = state["output.weight"][:, :target]
-        return {name: value.detach().clone() for name, value in state.items()}
+        return {name: value.detach().float().clone() for name, value in state.items()}
 
     @torch.no_grad()
     def load_member(self, index: int, state: Mapping[str, Tensor]) -> None:
@@ -191,7 +192,7 @@ def _initialise(model: StackedTransformer, generator: torch.Generator) -> None:
             module.weight.normal_(0, module.weight.shape[-1] ** -0.5, generator=generator)
             module.weight[:, PAD] = 0
         elif isinstance(module, Attention):
-            for linear in (module.query, module.key, module.value, module.output):
+            for linear in (module.query, module.key_value, module.output):
                 width = linear.weight.shape[1]
                 gain = 1.0 if linear is module.output else 1 / math.sqrt(2)
                 bound = gain * math.sqrt(6 / (2 * width))

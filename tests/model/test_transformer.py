@@ -43,9 +43,9 @@ class Twin(nn.Module):
         if cross:
             pairs.append(("cross", layer.multihead_attn, layer.norm2))
         for own, attention, norm in pairs:
-            three = [f"{name}.{own}.{part}" for part in ("query", "key", "value")]
-            attention.in_proj_weight.copy_(torch.cat([weights[f"{x}.weight"].T for x in three]))
-            attention.in_proj_bias.copy_(torch.cat([weights[f"{x}.bias"][0] for x in three]))
+            both = [f"{name}.{own}.{part}" for part in ("query", "key_value")]
+            attention.in_proj_weight.copy_(torch.cat([weights[f"{x}.weight"].T for x in both]))
+            attention.in_proj_bias.copy_(torch.cat([weights[f"{x}.bias"][0] for x in both]))
             attention.out_proj.weight.copy_(weights[f"{name}.{own}.output.weight"].T)
             attention.out_proj.bias.copy_(weights[f"{name}.{own}.output.bias"][0])
             norm.weight.copy_(weights[f"{name}.{own}_norm.weight"][0])
@@ -119,8 +119,8 @@ def test_loss_and_gradient_are_those_of_a_twin_made_of_torch_layers(over: str) -
     first = twin.encoder[0].linear1
     torch.testing.assert_close(model.get_parameter("encoder.0.feed_forward.expand.weight").grad[0].T, first.weight.grad)
     torch.testing.assert_close(
-        model.get_parameter("decoder.1.cross.value.weight").grad[0].T,
-        twin.decoder[1].multihead_attn.in_proj_weight.grad.chunk(3)[2],
+        model.get_parameter("decoder.1.cross.key_value.weight").grad[0].T,
+        twin.decoder[1].multihead_attn.in_proj_weight.grad[SHAPE.width :],
     )
     torch.testing.assert_close(
         model.get_parameter("decoder.0.attention.query.bias").grad[0, 0],
@@ -180,11 +180,11 @@ def test_initial_weights_have_the_spread_that_fairseq_gives_them() -> None:
         "source_embedding.weight": width**-0.5,
         "output.weight": width**-0.5,
         "encoder.0.attention.query.weight": uniform * math.sqrt(6 / (2 * width)) / math.sqrt(2),
-        "decoder.3.cross.value.weight": uniform * math.sqrt(6 / (2 * width)) / math.sqrt(2),
+        "decoder.3.cross.key_value.weight": uniform * math.sqrt(6 / (2 * width)) / math.sqrt(2),
         "decoder.3.cross.output.weight": uniform * math.sqrt(6 / (2 * width)),
         "encoder.2.feed_forward.expand.weight": uniform * width**-0.5,
         "encoder.2.feed_forward.contract.weight": uniform * inner**-0.5,
-        "encoder.1.attention.key.bias": uniform * width**-0.5,
+        "encoder.1.attention.key_value.bias": uniform * width**-0.5,
     }
     for name, sd in expected.items():
         assert weights[name].std().item() == pytest.approx(sd, rel=0.1), name
