@@ -34,6 +34,7 @@ from inflect.model import hardware
 from inflect.model.checkpoint import Checkpoint, stack_of
 from inflect.model.decoding import decode_tables
 from inflect.model.lightning import Inflection
+from inflect.model.metrics import FormScores
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ def run_stack(tasks: Sequence[Task], store: Store) -> None:
             predictions = predicted(test, rows, checkpoint.symbols, set(task.gold["msd"]))
             with store.create("result", task.key, replace=task.settings.rerun) as folder:
                 predictions.to_csv(folder / "predictions.csv", index_label="row")
-                msds = by_msd(predictions)
+                msds = scores(predictions, predictions["msd"].tolist()).rename_axis("msd")
                 msds.to_csv(folder / "msd.csv")
                 result = record(task, store, checkpoint, predictions, seconds, len(tasks))
                 (folder / "result.json").write_text(json.dumps(result, indent=1, ensure_ascii=False), "utf-8")
@@ -235,10 +236,13 @@ def predicted(
     )
 
 
-def by_msd(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Rows, accuracy and mean edit distance of each MSD."""
-    groups = predictions.groupby("msd", sort=True)
-    return groups.agg(rows=("correct", "size"), accuracy=("correct", "mean"), edit_distance=("edit_distance", "mean"))
+def scores(predictions: pd.DataFrame, groups: Sequence[str], known: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows, accuracy and mean edit distance of each group of rows; `known` groups are there also without rows."""
+    names = sorted({*groups, *known})
+    metric = FormScores(names)
+    metric.update(predictions["prediction"].tolist(), predictions["form"].tolist(), groups)
+    columns = {name: value.tolist() for name, value in metric.compute().items()}
+    return pd.DataFrame(columns, index=pd.Index(names))
 
 
 def record(
@@ -247,7 +251,9 @@ def record(
     """What `result.json` says; shares of no rows are null."""
     settings = task.settings
     identity = settings.identity()
-    seen = predictions["msd_seen"]
+    overall = scores(predictions, ["all"] * len(predictions)).loc["all"]
+    seen = predictions["msd_seen"].map({True: "seen", False: "unseen"}).tolist()
+    by_seen = scores(predictions, seen, known=("seen", "unseen"))["accuracy"]
     model, result = store.folder("model", task.model_key), store.folder("result", task.key)
     return {
         "name": settings.name,
@@ -262,10 +268,10 @@ def record(
         "test": {
             "rows": len(predictions),
             "rows_unknown": int(predictions["unknown"].sum()),
-            "accuracy": _mean(predictions["correct"]),
-            "accuracy_msd_seen": _mean(predictions["correct"][seen]),
-            "accuracy_msd_unseen": _mean(predictions["correct"][~seen]),
-            "edit_distance": _mean(predictions["edit_distance"]),
+            "accuracy": overall["accuracy"],
+            "accuracy_msd_seen": _share(by_seen["seen"]),
+            "accuracy_msd_unseen": _share(by_seen["unseen"]),
+            "edit_distance": overall["edit_distance"],
         },
         "sha256": {
             "data": task.data_sha256,
@@ -295,9 +301,8 @@ def record(
     }
 
 
-def _mean(values: "pd.Series[Any]") -> float | None:
-    mean = float(values.mean()) if len(values) else math.nan
-    return None if math.isnan(mean) else mean
+def _share(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _identity(task: Task) -> tracking.Identity:
