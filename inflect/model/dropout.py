@@ -68,7 +68,7 @@ class Dropout:
             for whole, shape in zip(stacked, shapes, strict=True):
                 own, drawn = drawn[: prod(shape)].view(shape), drawn[prod(shape) :]
                 whole[:, member][tuple(slice(length) for length in shape)] = own
-        source, target, encoder, decoder, cross = stacked
+        source, target, encoder, decoder, cross = (whole.to(batch.source.device) for whole in stacked)
         return Masks(
             source=_multiplier(source, self.vectors, dtype).flatten(2, 3),
             target=_multiplier(target, self.vectors, dtype).flatten(2, 3),
@@ -81,5 +81,5 @@ class Dropout:
 def _multiplier(drawn: Tensor, probability: float, dtype: torch.dtype) -> Tensor:
     """Bytes to multipliers: a byte below 256·p drops."""
     dropped = round(256 * probability)
-    zero, scale = torch.tensor(0.0, dtype=dtype), torch.tensor(256 / (256 - dropped), dtype=dtype)
+    zero, scale = torch.tensor([0.0, 256 / (256 - dropped)], dtype=dtype, device=drawn.device)
     return torch.where(drawn < dropped, zero, scale)

@@ -53,6 +53,6 @@ class FormScores(Metric):
         """Tensors [G] in the order of the groups; the means of a group without rows are NaN."""
         return {
             "rows": self.rows,
-            "accuracy": self.correct / self.rows,
-            "edit_distance": self.edits / self.rows,
+            "accuracy": self.correct.double() / self.rows,
+            "edit_distance": self.edits.double() / self.rows,
         }

@@ -12,6 +12,7 @@ from inflect import progress
 from inflect.data.batches import Batch, encode
 from inflect.data.datamodule import EveryRow
 from inflect.data.symbols import PAD
+from inflect.model import hardware
 from inflect.model.checkpoint import Checkpoint, stack_of
 from inflect.model.decoding import decode
 from inflect.model.transformer import StackedTransformer
@@ -42,12 +43,12 @@ def hypothesis_score(base: Checkpoint, pool: pd.DataFrame, dtype: torch.dtype, b
 def _batches(
     base: Checkpoint, pool: pd.DataFrame, dtype: torch.dtype, what: str
 ) -> Iterator[tuple[StackedTransformer, Batch]]:
-    model = stack_of([base], dtype)
+    model = stack_of([base], dtype).to(hardware.device())
     rows = EveryRow([encode(pool, base.symbols)])
     with torch.inference_mode():
         for index in progress.bar(range(len(rows)), what=what, unit="batch"):
-            yield model, rows[index]
+            yield model, rows[index].to(hardware.device())
 
 
 def _put(values: np.ndarray, batch: Batch, scores: Tensor) -> None:
-    values[batch.rows[0].numpy()] = scores[0].double().numpy()
+    values[batch.rows[0].cpu().numpy()] = scores[0].double().cpu().numpy()
