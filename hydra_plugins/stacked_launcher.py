@@ -30,18 +30,16 @@ class StackedLauncher(Launcher):
             self._compose(list(overrides), number)
             for number, overrides in enumerate(job_overrides, start=initial_job_idx)
         ]
-        composed = [job.return_value for job in returns if job.status == JobStatus.COMPLETED]
-        failed = [job for job in returns if job.status == JobStatus.FAILED]
-        complete(composed, refused=[str(job._return_value) for job in failed])
+        complete([job.return_value for job in returns])
         return returns
 
     def _compose(self, overrides: list[str], number: int) -> JobReturn:
-        """The job's settings, and its folder with Hydra's own record of its config."""
+        """The job's settings, and its folder with Hydra's own record of its config; raises what is wrong with it."""
         config = self.hydra_context.config_loader.load_sweep_config(self.config, overrides)
         with open_dict(config):
             config.hydra.job.id = config.hydra.job.num = number
         OmegaConf.set_struct(config, True)
-        return run_job(
+        job = run_job(
             task_function=job_of,
             config=config,
             job_dir_key="hydra.sweep.dir",
@@ -49,3 +47,6 @@ class StackedLauncher(Launcher):
             hydra_context=self.hydra_context,
             configure_logging=False,
         )
+        if job.status == JobStatus.FAILED:
+            raise job._return_value  # as `return_value` does, after a line with all overrides
+        return job

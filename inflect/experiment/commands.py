@@ -2,7 +2,6 @@
 
 import logging
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -36,12 +35,14 @@ def train(config: DictConfig) -> None:
     complete([job_of(config)])
 
 
-def complete(jobs: Sequence[Job], refused: Sequence[str] = ()) -> None:
-    """Run the jobs, put each one's `result.json` into its folder, print the table; exit status 1 if one failed."""
+def complete(jobs: Sequence[Job]) -> None:
+    """Run the jobs, put each one's `result.json` into its folder, print the table.
+
+    Raises:
+        UserError: after all of that, if a job failed.
+    """
     from inflect.experiment import pipeline, results
 
-    for message in refused:
-        log.error("error: %s", message)
     with ExitStack() as logs:
         if len(jobs) > 1:
             for job in jobs:
@@ -55,15 +56,14 @@ def complete(jobs: Sequence[Job], refused: Sequence[str] = ()) -> None:
     if finished:
         records = [results.read_record(folder) for folder in dict.fromkeys([*bases, *finished])]
         log.info("\n%s\n", results.text(results.cells_table(results.runs_table(records))))
-    for outcome in outcomes:
-        if outcome.error:
-            log.error("failed: %s: %s", outcome.settings.name, outcome.error)
     if finished:
         root = jobs[0].settings.store.root
         where = jobs[0].folder.parent if len(jobs) > 1 else jobs[0].folder
         log.info("records: %s\nnext: python evaluate.py store.root=%s", where, root)
-    if refused or len(finished) < len(jobs):
-        sys.exit(1)
+    failed = [outcome for outcome in outcomes if outcome.error]
+    if failed:
+        names = ", ".join(outcome.settings.name for outcome in failed)
+        raise UserError(failed[0].error if len(jobs) == 1 else f"{len(failed)} of {len(jobs)} runs failed: {names}")
 
 
 def select(config: DictConfig) -> None:

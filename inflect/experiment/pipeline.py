@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,6 @@ from inflect.streams import stream
 log = logging.getLogger(__name__)
 
 LIMIT_SEED = 0  # of the sample that `test.limit` takes: every run is tested on the same rows
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -59,19 +57,34 @@ def run(jobs: Sequence[Settings]) -> list[Outcome]:
     """Run all jobs, sharing what they share; one that fails stops no other. Finished runs are not run again.
 
     Two phases: what needs no model yet, together with the base models of the rest; then the rest.
+
+    Raises:
+        UserError: if a store cannot be written, before anything runs.
     """
+    for root in {settings.store.root for settings in jobs}:
+        Store.open(root)
     errors: dict[int, str] = {}
     tasks: dict[int, Task] = {}
     bases: dict[int, Task] = {}
+
+    def attempt(make: Callable[[Settings], Task], made: dict[int, Task], index: int) -> None:
+        try:
+            made[index] = make(jobs[index])
+        except Exception as error:
+            trouble, details = reason(error), traceback_of(error)
+            if details or (len(jobs) > 1 and trouble not in errors.values()):  # of a lone job, the caller says it
+                log.error("error: %s: %s", jobs[index].name, trouble, exc_info=details)
+            errors[index] = trouble
+
     for index, settings in enumerate(jobs):
         if settings.strategy.needs_uncertainty:
-            _try(functools.partial(base_of, settings), settings, bases, index, errors)
+            attempt(base_of, bases, index)
         else:
-            _try(functools.partial(task_of, settings), settings, tasks, index, errors)
+            attempt(task_of, tasks, index)
     failed = run_tasks([*tasks.values(), *bases.values()])
     waiting = [index for index, base in bases.items() if base.key not in failed]
     for index in waiting:
-        _try(functools.partial(task_of, jobs[index]), jobs[index], tasks, index, errors)
+        attempt(task_of, tasks, index)
     errors |= {index: failed[base.key] for index, base in bases.items() if base.key in failed}
     failed |= run_tasks([tasks[index] for index in waiting if index in tasks])
     outcomes = []
@@ -82,14 +95,6 @@ def run(jobs: Sequence[Settings]) -> list[Outcome]:
         trained = store.folder("result", base.key) if base and base.key not in failed else None
         outcomes.append(Outcome(settings, folder, trained, error))
     return outcomes
-
-
-def _try(make: Callable[[], T], settings: Settings, made: dict[int, T], index: int, errors: dict[int, str]) -> None:
-    try:
-        made[index] = make()
-    except Exception as error:
-        errors[index] = reason(error)
-        log.error("%s: %s", settings.name, errors[index], exc_info=traceback_of(error))
 
 
 def run_tasks(tasks: Sequence[Task]) -> dict[str, str]:
