@@ -33,10 +33,13 @@ def test_wheel_has_the_whole_package(archives: Path) -> None:
 
 
 def test_wheel_claims_one_name(archives: Path) -> None:
-    """The wheel leaves no top-level `select`, `train`, `conf` or `tests` in site-packages."""
+    """The wheel leaves no top-level `select`, `train`, `conf` or `tests` in site-packages.
+
+    `hydra_plugins` is the namespace package that all of Hydra's plugins share.
+    """
     [wheel] = archives.glob("*.whl")
     top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert top == {"inflect", f"inflect_morphology-{inflect.__version__}.dist-info"}
+    assert top == {"inflect", "hydra_plugins", f"inflect_morphology-{inflect.__version__}.dist-info"}
 
 
 def test_source_archive_has_scripts_and_configuration(archives: Path) -> None:

@@ -186,12 +186,11 @@ def _initialise(model: StackedTransformer, generator: torch.Generator) -> None:
 
     Embeddings and output: normal, sd 1/√D. Attention: Xavier uniform, with gain 1/√2 for query, key and value.
     Feed-forward: uniform ±1/√inputs, its biases too, and those of query, key and value; output biases zero.
+
+    What has the size of a vocabulary comes last, so that runs of one seed share the weights of all layers.
     """
     for module in model.modules():
-        if isinstance(module, Embedding):
-            module.weight.normal_(0, module.weight.shape[-1] ** -0.5, generator=generator)
-            module.weight[:, PAD] = 0
-        elif isinstance(module, Attention):
+        if isinstance(module, Attention):
             for linear in (module.query, module.key_value, module.output):
                 width = linear.weight.shape[1]
                 gain = 1.0 if linear is module.output else 1 / math.sqrt(2)
@@ -208,4 +207,7 @@ def _initialise(model: StackedTransformer, generator: torch.Generator) -> None:
                 assert linear.bias is not None
                 linear.weight.uniform_(-bound, bound, generator=generator)
                 linear.bias.uniform_(-bound, bound, generator=generator)
+    for table in (model.source_embedding, model.target_embedding):
+        table.weight.normal_(0, model.shape.width**-0.5, generator=generator)
+        table.weight[:, PAD] = 0
     model.output.weight.normal_(0, model.shape.width**-0.5, generator=generator)

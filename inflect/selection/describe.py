@@ -28,5 +28,5 @@ def _figures(table: pd.DataFrame, uncertainty: "pd.Series[float] | None") -> dic
         "form length, mean": table["form"].str.len().mean(),
     }
     if uncertainty is not None:
-        figures["uncertainty, mean (nats per symbol)"] = float(uncertainty.mean())
+        figures["uncertainty, mean"] = float(uncertainty.mean())
     return figures

@@ -155,7 +155,9 @@ def test_a_member_has_the_weights_of_its_seed_whatever_the_stack() -> None:
     stack.initialise([1, 4, 4])
     for name, value in alone.member(0).items():
         assert torch.equal(stack.member(1)[name], value), name
-    assert not torch.equal(stack.member(0)["encoder.0.attention.query.weight"], value)
+    layer = "encoder.0.attention.query.weight"
+    assert not torch.equal(stack.member(0)[layer], stack.member(1)[layer])
+    assert torch.equal(stack.member(2)[layer], stack.member(1)[layer])  # another vocabulary, the same layers
 
 
 def test_later_target_symbols_do_not_reach_back() -> None:
