@@ -1,12 +1,11 @@
 """Updates, scoring and decoding per second at the shapes of Turkish with 2,048 random synthetic triples.
 
-    OMP_NUM_THREADS=1 python benchmarks/speed.py [processes]
+    OMP_NUM_THREADS=1 python benchmarks/speed.py PROCESSES [CHECKPOINT]
 
 Needs the shared task's files (INFLECT_DATA). Prints a table of medians with minimum and maximum over rounds.
-With `processes` above 1 the training rows are measured in so many processes at once, and summed.
+Training is measured in so many processes at once, and summed; scoring and decoding with the given checkpoint.
 """
 
-import dataclasses
 import multiprocessing
 import statistics
 import sys
@@ -26,7 +25,7 @@ from inflect.experiment.pipeline import pool_of, task_of
 from inflect.experiment.settings import register, settings_of
 from inflect.experiment.training import Task
 from inflect.model import hardware
-from inflect.model.checkpoint import Checkpoint
+from inflect.model.checkpoint import Checkpoint, stack_of
 from inflect.model.decoding import decode_tables
 from inflect.model.lightning import Inflection
 from inflect.selection.uncertainty import nll
@@ -66,7 +65,6 @@ def stack(task: Task, members: int, dtype: torch.dtype) -> Callable[[int], None]
 
 def train_rates(members: int, precision: str, store: str) -> list[float]:
     """Run-updates per second of one process, a value per round."""
-    torch.set_num_threads(max(1, torch.get_num_threads()))
     updates = stack(turkish(Path(store)), members, hardware.dtype(precision))
     updates(WARM)
     rates = []
@@ -82,45 +80,45 @@ def report(what: str, values: list[float], unit: str) -> None:
     print(f"| {what} | {statistics.median(values):.1f} | {min(values):.1f}–{max(values):.1f} | {unit} |", flush=True)
 
 
+def training(processes: int, store: str) -> None:
+    """Rows of the table: run-updates per second of so many processes at once."""
+    for precision in ("fp32", "bf16"):
+        for members in (1, 2, 3, 6):
+            with multiprocessing.get_context("spawn").Pool(processes) as pool:
+                rates = pool.starmap(train_rates, [(members, precision, store)] * processes)
+            report(f"{precision}, stack of {members}", [sum(row) for row in zip(*rates, strict=True)], "run-updates/s")
+
+
+def inference(checkpoint: Checkpoint, task: Task) -> None:
+    """Rows of the table: scoring the pool and decoding 1,000 forms with a trained model."""
+    dtype = hardware.dtype(task.settings.trainer.precision)
+    pool, _ = pool_of(task.settings)
+    model = stack_of([checkpoint], dtype)
+    encoded = [encode(task.test[:1000], checkpoint.symbols)]
+
+    def seconds(work: Callable[[], object]) -> list[float]:
+        times = []
+        for _ in range(3):
+            started = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - started)
+        return times
+
+    report("uncertainty of 10,000 pool items", seconds(lambda: nll(checkpoint, pool, dtype)), "s")
+    for beam in (1, 5):
+        times = seconds(lambda beam=beam: decode_tables(model, encoded, beam, "decode"))
+        report(f"decoding, beam {beam}", [1000 / time for time in times], "forms/s")
+
+
 def main() -> None:
     """Print the table."""
-    processes = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    print(
-        f"{processes} processes, {torch.get_num_threads()} threads each\n\n| what | median | range | |\n|---|---|---|---|"
-    )
+    processes = int(sys.argv[1])
+    print(f"{processes} processes, {torch.get_num_threads()} threads each\n")
+    print("| what | median | range | |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as store:
-        task = turkish(Path(store))
-        for precision in ("fp32", "bf16"):
-            for members in (1, 2, 3, 6):
-                work = [(members, precision, store)] * processes
-                if processes == 1:
-                    rates = [train_rates(*work[0])]
-                else:
-                    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-                        rates = pool.starmap(train_rates, work)
-                report(
-                    f"{precision}, stack of {members}", [sum(row) for row in zip(*rates, strict=True)], "run-updates/s"
-                )
-        if processes > 1:
-            return
-        symbols = Symbols.of(task.train)
-        dtype = hardware.dtype(task.settings.trainer.precision)
-        module = Inflection(task.settings.model, [symbols.source_size], [symbols.target_size], [0], task.settings.optim)
-        weights = module.model.member(0)
-        checkpoint = Checkpoint(weights, symbols, task.settings.model, {})
-        pool, _ = pool_of(task.settings)
-        started = time.perf_counter()
-        nll(checkpoint, pool, dtype)
-        report("uncertainty of 10,000 pool items", [time.perf_counter() - started], "s")
-        trained = stack_trained(task, dtype)
-        encoded = [encode(task.test[:1000], symbols)]
-        for beam in (1, 5):
-            rates = []
-            for _ in range(3):
-                started = time.perf_counter()
-                decode_tables(trained, encoded, beam, "decode")
-                rates.append(1000 / (time.perf_counter() - started))
-            report(f"decoding, beam {beam}", rates, "forms/s")
+        if len(sys.argv) > 2:
+            inference(Checkpoint.load(Path(sys.argv[2])), turkish(Path(store)))
+        training(processes, store)
 
 
 if __name__ == "__main__":
