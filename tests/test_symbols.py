@@ -33,8 +33,10 @@ def test_the_vocabulary_is_that_of_the_training_triples_and_the_rest_is_unknown(
         EOS,
     ]
     assert symbols.target("cz") == [symbols.target("c")[0], UNKNOWN, EOS]
-    assert symbols.source_size == SPECIAL + 2 + 2
-    assert symbols.target_size == SPECIAL + 3
+    assert symbols.source_size == symbols.target_size == 8  # 4 special symbols, 4 and 3 of its own, rounded up
+    more = Symbols.of(triples_table([("abcde", "abcde", "N;SG")]))
+    assert (more.source_size, more.target_size) == (16, 16)
+    assert symbols.spell([symbols.target("a")[0], 7, EOS, PAD]) == "a\ufffd"
     assert PAD not in symbols.source("abz", "N;DU")
 
 

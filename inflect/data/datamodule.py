@@ -31,12 +31,15 @@ class StackData(pl.LightningDataModule):
     on from any update and no member depends on another.
     """
 
-    def __init__(self, members: Sequence[MemberData], batch: int, updates: int, start: int = 0) -> None:
+    def __init__(
+        self, members: Sequence[MemberData], batch: int, updates: int, start: int = 0, multiple: int = 1
+    ) -> None:
         super().__init__()
         self.train = [encode(member.train, member.symbols) for member in members]
         self.dev = [encode(member.dev, member.symbols) for member in members]
         self.seeds = [member.seed for member in members]
-        self.batch, self.updates, self.start = batch, updates, start
+        self.updates, self.start = updates, start
+        self.batches = [length_sorted(encoded, batch, multiple) for encoded in self.train]
 
     def train_dataloader(self) -> DataLoader[Batch]:
         return _loader(_Updates(self))
@@ -53,13 +56,12 @@ def _loader(data: Dataset[Batch]) -> DataLoader[Batch]:
 class _Updates(IterableDataset[Batch]):
     def __init__(self, data: StackData) -> None:
         self.data = data
-        self.batches = [length_sorted(encoded, data.batch) for encoded in data.train]
 
     def __iter__(self) -> Iterator[Batch]:
-        orders: list[tuple[int, list[int]]] = [(-1, [])] * len(self.batches)
+        orders: list[tuple[int, list[int]]] = [(-1, [])] * len(self.data.batches)
         for update in range(self.data.start, self.data.updates):
             rows = []
-            for member, batches in enumerate(self.batches):
+            for member, batches in enumerate(self.data.batches):
                 epoch, place = divmod(update, len(batches))
                 if orders[member][0] != epoch:
                     orders[member] = (epoch, batch_order(self.data.seeds[member], epoch, len(batches)))

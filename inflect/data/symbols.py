@@ -1,4 +1,8 @@
-"""The vocabulary of one run, taken from its training triples alone."""
+"""The vocabulary of one run, taken from its training triples alone.
+
+Its sizes are fairseq's: four special symbols, of which the fourth is never used, and then rounded up. Symbols that
+nothing spells still get their share of label smoothing, so losses are comparable with fairseq's only with them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 PAD, EOS, UNKNOWN = 0, 1, 2
-SPECIAL = 3  # ids from here on are characters and features; no data can spell the ids below
+SPECIAL = 4  # ids from here on are characters and features; no data can spell the ids below
+MULTIPLE = 8  # sizes are rounded up to a multiple of this
 
 
 def features(msd: str) -> list[str]:
@@ -37,11 +42,11 @@ class Symbols:
 
     @property
     def source_size(self) -> int:
-        return SPECIAL + len(self.lemma) + len(self.msd)
+        return _rounded(SPECIAL + len(self.lemma) + len(self.msd))
 
     @property
     def target_size(self) -> int:
-        return SPECIAL + len(self.form)
+        return _rounded(SPECIAL + len(self.form))
 
     @cached_property
     def _lemma_ids(self) -> dict[str, int]:
@@ -65,8 +70,9 @@ class Symbols:
         return [*(self._form_ids.get(character, UNKNOWN) for character in form), EOS]
 
     def spell(self, ids: Iterable[int]) -> str:
-        """The form whose characters have these ids; special symbols are left out."""
-        return "".join(self.form[i - SPECIAL] for i in ids if i >= SPECIAL)
+        """The form whose characters have these ids: PAD and EOS are left out, what nothing spells is U+FFFD."""
+        spelled = {SPECIAL + i: character for i, character in enumerate(self.form)}
+        return "".join(spelled.get(i, "\ufffd") for i in ids if i not in (PAD, EOS))
 
     def to_lists(self) -> dict[str, list[str]]:
         """Plain lists for a checkpoint; `Symbols.from_lists` is the inverse."""
@@ -75,3 +81,7 @@ class Symbols:
     @classmethod
     def from_lists(cls, lists: dict[str, Any]) -> "Symbols":
         return cls(tuple(lists["lemma"]), tuple(lists["msd"]), tuple(lists["form"]))
+
+
+def _rounded(size: int) -> int:
+    return -(-size // MULTIPLE) * MULTIPLE

@@ -1,7 +1,9 @@
 """What the three scripts do with a composed config. Heavy imports wait until they are needed."""
 
 import logging
+import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -76,10 +78,9 @@ def select(config: DictConfig) -> None:
     output = Path(settings.output or f"{settings.name}.tsv")
     if settings.strategy.name == "none":
         raise UserError("strategy=none: selects nothing; name a strategy that does, such as strategy=umt_loss")
-    if settings.strategy.needs_uncertainty:
-        failed = pipeline.run_tasks([pipeline.base_of(settings)])
-        if failed:
-            raise UserError(f"the base model failed: {next(iter(failed.values()))}")
+    _check_place(output)
+    if settings.strategy.needs_uncertainty and pipeline.run_tasks([pipeline.base_of(settings)]):
+        sys.exit(1)  # the log says what went wrong
     chosen = pipeline.select(settings)
     write_triples(chosen.pool.loc[chosen.rows], output)
     log.info("\n%s\n", compare(chosen.pool, chosen.rows, chosen.uncertainty))
@@ -108,6 +109,7 @@ def inflect_file(settings: Evaluation) -> None:
     from inflect.model.checkpoint import Checkpoint, stack_of
     from inflect.model.decoding import decode_tables
 
+    _check_place(Path(settings.output))
     checkpoint = Checkpoint.load(Path(settings.checkpoint))
     words = read_triples(settings.input, settings.columns.split())
     if checkpoint.about["spaces"] == "drop":
@@ -120,6 +122,12 @@ def inflect_file(settings: Evaluation) -> None:
     if "form" in settings.columns.split():
         right = sum(form == gold for form, gold in zip(forms, words["form"], strict=True))
         log.info("%d of %d as in %s: %.1f %%", right, len(forms), settings.input, 100 * right / len(forms))
+
+
+def _check_place(output: Path) -> None:
+    """Raises UserError, before anything is computed, if no file can be written there."""
+    if output.is_dir() or not os.access(output.parent, os.W_OK):
+        raise UserError(f"output={output}: cannot write there; name a file in a folder that exists and is yours")
 
 
 @contextmanager

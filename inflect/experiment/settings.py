@@ -212,6 +212,7 @@ def check(settings: Settings) -> None:
             "0 or more and less than 1",
         ),
         ("optim.batch", optim.batch, optim.batch >= 1, "1 or more"),
+        ("optim.batch_multiple", optim.batch_multiple, optim.batch_multiple >= 1, "1 or more"),
         ("optim.warmup", optim.warmup, optim.warmup >= 0, "0 or more updates"),
         (
             "optim.smoothing.amount",

@@ -131,7 +131,7 @@ def fit(tasks: Sequence[Task], store: Store, runs: Sequence[tracking.Run]) -> No
     members = [
         MemberData(task.train, task.dev, own, seed) for task, own, seed in zip(tasks, symbols, seeds, strict=True)
     ]
-    data = StackData(members, first.optim.batch, first.trainer.max_steps)
+    data = StackData(members, first.optim.batch, first.trainer.max_steps, multiple=first.optim.batch_multiple)
     sizes = [own.source_size for own in symbols], [own.target_size for own in symbols]
     module = Inflection(first.model, *sizes, seeds, first.optim, tasks[0].precision)
     live = _Live([task.settings.name for task in tasks], runs)

@@ -30,7 +30,11 @@ class Smoothing:
 
 @dataclass(frozen=True)
 class OptimSettings:
-    """Adam and its schedule, from the authors' training script; no weight decay, no clipping."""
+    """Adam and its schedule, from the authors' training script; no weight decay, no clipping.
+
+    `batch` triples an update. `batch_multiple`: a last batch of the length-sorted rows whose size this does not
+    divide is left out (`inflect.data.batches.length_sorted`).
+    """
 
     lr: float = 1e-3
     warmup: int = 4000
@@ -39,6 +43,7 @@ class OptimSettings:
     beta2: float = 0.999
     eps: float = 1e-8
     batch: int = 16
+    batch_multiple: int = 1
     smoothing: Smoothing = field(default_factory=Smoothing)
 
     def rate(self, update: int) -> float:

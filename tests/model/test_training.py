@@ -114,7 +114,7 @@ def test_a_toy_language_is_learnt(rule: str) -> None:
         Symbols(tuple("abcd"), ("N", "PL", "SG"), tuple("abcdelr")),
         0,
     )
-    module, _ = train([own], 400, optim, shape, every=100)
+    module, _ = train([own], 700, optim, shape, every=100)
     assert module.history[0][-1].accuracy > 0.8
     (found,) = decode_tables(module.model.eval(), [encode(own.dev, own.symbols)], beam=1, what="test")
     right = sum(own.symbols.spell(ids) == form for (ids, _), form in zip(found, own.dev["form"], strict=True))
@@ -138,6 +138,9 @@ def test_batches_hold_every_row_once_an_epoch_sorted_by_length() -> None:
     assert sorted(torch.cat(batches).tolist()) == list(range(53))
     lengths = data.source_lengths[torch.cat(batches)]
     assert lengths.equal(lengths.sort().values)
+    assert [len(batch) for batch in length_sorted(data, 16, multiple=5)] == [16, 16, 16, 5]
+    assert [len(batch) for batch in length_sorted(data, 16, multiple=8)] == [16, 16, 16]
+    assert [len(batch) for batch in length_sorted(data, 64, multiple=8)] == [53]
     orders = [batch_order(4, epoch, len(batches)) for epoch in range(6)]
     assert all(sorted(order) == list(range(len(batches))) for order in orders)
     assert len({tuple(order) for order in orders}) > 1
