@@ -1,10 +1,13 @@
 """Real offline W&B runs, read back with W&B's own reader."""
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from inflect.errors import UserError
 from inflect.experiment.tracking import Identity, Run, WandbSettings, announce, mode_of, tracked
 
 ROOT = Path(__file__).parents[2]
+KEY = "0123456789abcdef" * 2 + "01234567"
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,8 @@ def nobody_is_logged_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
 
 
 def identity(seed: int) -> Identity:
-    return Identity("tur", "umt_loss", 512, seed, "paper", "train", {"model": {"width": 256}, "seed": seed})
+    settings = {"model": {"width": 256}, "seed": seed}
+    return Identity("tur", "umt_loss", 512, seed, "paper", "train", settings, key=f"{seed}" * 64)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
@@ -46,6 +51,14 @@ def of_type(found: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 def runs(folder: Path) -> list[list[dict[str, Any]]]:
     return [records(path) for path in sorted(folder.glob("wandb/offline-run-*"))]
+
+
+def summary(run: list[dict[str, Any]]) -> dict[str, Any]:
+    """The values at the end, by their dotted names."""
+    values: dict[str, Any] = {}
+    for record in of_type(run, "summary"):
+        values |= record["update"]
+    return values
 
 
 def history(first: float) -> pd.DataFrame:
@@ -106,17 +119,46 @@ def test_two_runs_at_once_each_with_its_own_config_history_and_summary(tmp_path:
         assert [row["train/loss"] for row in rows] == pytest.approx([loss, loss / 2, loss / 3])
         assert ["dev/loss" in row for row in rows] == [False, False, True]
         assert of_type(run, "exit")[0].get("exit_code", 0) == failed
-    summary: dict[str, Any] = {}
-    for update in of_type(found["tur-umt_loss-512-s1"], "summary"):
-        summary |= update["update"]
-    text = json.dumps(summary)
-    assert '"accuracy": 0.5' in text or summary.get("test/accuracy") == 0.5
-    assert "predictions" in text
-    tables = [json.loads(path.read_text()) for path in tmp_path.glob("wandb/*/files/media/table/predictions*.json")]
-    assert [row[:3] for row in tables[0]["data"]] == [[0, "null", "nulls"], [1, "b", "bs"]]
+        assert about["run_id"].startswith(f"{seed}" * 12)
+    last = summary(found["tur-umt_loss-512-s1"])
+    assert last["test/accuracy"] == 0.5
+    assert last["best_dev/loss"] == 1.5
+    assert last["predictions.nrows"] == 2
+    assert "test/accuracy" not in summary(found["tur-umt_loss-512-s0"])
+    written = tmp_path.glob("wandb/offline-run-*/files/media/table/predictions*.json")
+    tables = [json.loads(path.read_text()) for path in written]
+    assert [table["columns"] for table in tables] == [["row", "lemma", "form", "msd", "prediction", "correct"]]
+    assert tables[0]["data"] == [
+        [0, "null", "nulls", "N;PL", "nulls", True],
+        [1, "b", "bs", "N;PL", "b", False],
+    ]
 
 
-def test_artifacts_of_the_store_are_logged_by_content(tmp_path: Path) -> None:
+def test_attempts_at_one_run_have_ids_of_their_own(tmp_path: Path) -> None:
+    for _ in range(2):
+        with tracked(WandbSettings(mode="offline", dir=str(tmp_path)), identity(7)):
+            pass
+    ids = {of_type(run, "run")[0]["run_id"] for run in runs(tmp_path)}
+    assert len(ids) == 2
+    assert {name[:13] for name in ids} == {"777777777777-"}
+
+
+def test_a_tag_that_would_be_too_long_is_cut(tmp_path: Path) -> None:
+    long = dataclasses.replace(identity(0), experiment="a" * 100)
+    with tracked(WandbSettings(mode="offline", dir=str(tmp_path)), long):
+        pass
+    about = of_type(runs(tmp_path)[0], "run")[0]
+    assert max(len(tag) for tag in about["tags"]) == 64
+    assert about["config"]["update"]["experiment"] == "a" * 100
+
+
+def test_the_table_is_cut_at_table_rows(tmp_path: Path) -> None:
+    with tracked(WandbSettings(mode="offline", dir=str(tmp_path), table_rows=1), identity(0)) as run:
+        run.log_result(RESULT, PREDICTIONS, MSDS)
+    assert summary(runs(tmp_path)[0])["predictions.nrows"] == 1
+
+
+def test_artifacts_are_named_by_content_and_inputs_are_marked_as_used(tmp_path: Path) -> None:
     pool, model = tmp_path / "pool" / "0123", tmp_path / "model" / "4567"
     for folder in (pool, model):
         folder.mkdir(parents=True)
@@ -126,7 +168,8 @@ def test_artifacts_of_the_store_are_logged_by_content(tmp_path: Path) -> None:
         run.log_artifact("pool", pool, used=True)
         run.log_artifact("checkpoint", model / "checkpoint.pt", used=False)
     artifacts = of_type(runs(tmp_path)[0], "artifact")
-    assert [(a["type"], a["name"]) for a in artifacts] == [("pool", "pool-0123"), ("checkpoint", "checkpoint-4567")]
+    found = [(a["type"], a["name"], a.get("use_after_commit", False)) for a in artifacts]
+    assert found == [("pool", "pool-0123", True), ("checkpoint", "checkpoint-4567", False)]
 
 
 def test_disabled_writes_nothing(tmp_path: Path) -> None:
@@ -152,7 +195,24 @@ def test_auto_follows_the_environment(tmp_path: Path, monkeypatch: pytest.Monkey
     assert mode_of(WandbSettings(dir=str(tmp_path))) == "disabled"
 
 
-def test_a_mode_that_does_not_exist_is_named() -> None:
+def test_online_without_a_login_asks_nobody_and_goes_offline(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert mode_of(WandbSettings(mode="online", dir=str(tmp_path))) == "offline"
+    assert "nobody is logged in" in caplog.text
+
+
+def test_a_key_of_the_wrong_shape_is_said_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "geheim")
+    assert mode_of(WandbSettings(dir=str(tmp_path))) == "offline"
+    assert "the login cannot be used" in caplog.text
+    assert "geheim" not in caplog.text
+
+
+def test_a_mode_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_MODE", "of")
+    with pytest.raises(UserError, match=r"WANDB_MODE=of \(environment\): must be online, offline or disabled"):
+        mode_of(WandbSettings())
     with pytest.raises(UserError, match=r"wandb\.mode=of: must be auto, online, offline or disabled"):
         WandbSettings(mode="of")
 
@@ -165,15 +225,87 @@ def test_trouble_with_wandb_is_said_and_harms_nobody(tmp_path: Path, caplog: pyt
     assert caplog.text.count("not logged any further") == 1
 
 
+class Refusal(BaseHTTPRequestHandler):
+    """A W&B server that knows nobody's key."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        answer = b'{"errors": [{"message": "invalid key"}]}'
+        self.send_response(401)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def test_a_server_that_refuses_is_said_once_and_runs_are_kept_offline(tmp_path: Path) -> None:
+    """In a process of its own, which shows besides that W&B writes nothing to the terminal."""
+    script = """
+import logging, sys
+from pathlib import Path
+import test_tracking as t
+logging.basicConfig(level="INFO", stream=sys.stdout, format="%(message)s")
+settings = t.WandbSettings(dir=sys.argv[1])
+t.announce(settings)
+pool = Path(sys.argv[1], "pool")
+pool.mkdir()
+(pool / "pool.tsv").write_text("x")
+for seed in (0, 1):
+    with t.tracked(settings, t.identity(seed)) as run:
+        run.log_history(t.history(6.0))
+        run.log_result(t.RESULT, t.PREDICTIONS, t.MSDS)
+        run.log_artifact("pool", pool, used=True)
+"""
+    with HTTPServer(("127.0.0.1", 0), Refusal) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path)],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "WANDB_API_KEY": KEY,
+                "WANDB_BASE_URL": address,
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)]),
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        server.shutdown()
+    announced, trouble = done.stdout.splitlines()
+    assert announced == "W&B: online, project inflect"
+    assert trouble.startswith("W&B: no luck online (CommError: invalid key)")
+    assert "wandb sync --include-online" in trouble
+    assert done.stderr == ""
+    found = runs(tmp_path)
+    assert [len(of_type(run, "history")) for run in found] == [4, 4]  # three updates and the tables
+    assert [summary(run)["test/accuracy"] for run in found] == [0.5, 0.5]
+    assert_nowhere(KEY, tmp_path)
+
+
+def assert_nowhere(key: str, folder: Path) -> None:
+    for path in folder.rglob("*"):
+        assert not path.is_file() or key.encode() not in path.read_bytes(), path
+
+
 def test_a_sweep_over_seeds_makes_a_run_of_each_job_and_of_each_base_model(tmp_path: Path) -> None:
     small = ["model=small", "model.layers=1", "model.width=16", "model.feed_forward=16", "model.heads=2"]
     command = [
         *(sys.executable, "train.py", "-m", "strategy=umt_loss", "size=8", "seed=0,1", *small),
-        *("trainer.max_steps=5", "trainer.val_interval=3", "pool.size=60", "test.limit=10", "wandb.mode=offline"),
+        *(
+            "trainer.max_steps=5",
+            "trainer.val_interval=3",
+            "pool.size=60",
+            "test.limit=10",
+            "wandb.mode=offline",
+            "stack.processes=1",
+        ),
         *(f"wandb.dir={tmp_path}", f"store.root={tmp_path / 'store'}", f"hydra.sweep.dir={tmp_path / 'sweep'}"),
     ]
-    key = "0123456789abcdef" * 2 + "01234567"
-    environment = {**os.environ, "WANDB_API_KEY": key, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "WANDB_API_KEY": KEY, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = {of_type(run, "run")[0]["display_name"]: run for run in runs(tmp_path)}
@@ -188,5 +320,4 @@ def test_a_sweep_over_seeds_makes_a_run_of_each_job_and_of_each_base_model(tmp_p
         assert [row["update"] for row in rows if "dev/loss" in row] == [3, 5]
         kinds = {artifact["type"] for artifact in of_type(found[name], "artifact")}
         assert kinds >= ({"checkpoint"} if base else {"pool", "subset", "checkpoint"})
-    for path in tmp_path.rglob("*"):
-        assert not path.is_file() or key.encode() not in path.read_bytes(), path
+    assert_nowhere(KEY, tmp_path)
