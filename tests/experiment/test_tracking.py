@@ -26,6 +26,7 @@ def nobody_is_logged_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
     for variable in ("WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "data"))  # W&B copies tables there, by default into the home
     for function in (mode_of, announce):
         function.cache_clear()
     yield
