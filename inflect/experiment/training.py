@@ -315,6 +315,7 @@ def _identity(task: Task) -> tracking.Identity:
         settings.experiment,
         task.job_type,
         settings.identity(),
+        task.key,
     )
 
 
