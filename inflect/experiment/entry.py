@@ -72,9 +72,10 @@ def explain(error: Exception, config_name: str) -> str:
         group, _, name = (error.missing_cfg_file or "").removesuffix(".yaml").rpartition("/")
         everything = f"there are {', '.join(sorted(error.options))}"
         return f"{group}={name}: no such {group}; {_nearest(name, error.options) or everything}"
-    first, *rest = str(error).splitlines()
     if isinstance(error, OverrideParseException):
-        return f"{error.override}: not KEY=VALUE as Hydra reads it ({first})"
+        reasons = [line for line in str(error).splitlines() if not line.startswith("Error parsing override")]
+        return f"{error.override}: not KEY=VALUE as Hydra reads it ({reasons[0]})"
+    first, *rest = str(error).splitlines()
     if match := re.match(r"Could not override '(.+?)'", first):
         known = list(_keys(config_name))
         if match[1] in known:
