@@ -298,6 +298,7 @@ BAD_INPUT = {
     "text for a number": (["seed=abc"], ["seed=abc", "Integer"]),
     "a fraction for a whole number": (["size=1.5"], ["size=1.5", "Integer"]),
     "a list for a number in a single run": (["size=[8"], ["size=[8"]),
+    "a key without a value": (["size"], ["size: not KEY=VALUE", "missing EQUAL"]),
     "no size": (["size=0"], ["size=0"]),
     "a size above the pool's": (["size=61"], ["size=61", "pool.size, which is 60"]),
     "theta above 1": (["corruption.theta=1.5"], ["corruption.theta=1.5", "0 to 1"]),
@@ -342,6 +343,7 @@ SWEEPS = {
     "a language that does not exist": (["lang=artificial,turkisch"], ["lang=turkisch", "turkish"]),
     "a strategy that does not exist": (["strategy=random,umt_los"], ["strategy=umt_los", "umt_loss"]),
     "a key that does not exist": (["siz=8,16"], ["siz: no such key", "size"]),
+    "a list that begins with nothing": (["size=,8"], ["size=,8: not KEY=VALUE", "extraneous input ','"]),
     "a store inside a file": (["size=8,16", "store.root={}/right.tsv/store"], ["store.root=", "cannot write"]),
 }
 
