@@ -4,6 +4,7 @@ A checkpoint holds tensors and plain data alone, so it loads with `weights_only=
 """
 
 import pickle
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,10 +45,12 @@ class Checkpoint:
     @classmethod
     def load(cls, path: Path) -> "Checkpoint":
         """Raises UserError for a file that is missing or not a checkpoint of this package."""
+        if not path.is_file():
+            raise UserError(f"checkpoint={path}: no such file")
+        if not zipfile.is_zipfile(path):  # torch would take other files for its old format, a bare pickle
+            raise UserError(f"checkpoint={path}: not a checkpoint")
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
-        except FileNotFoundError:
-            raise UserError(f"checkpoint={path}: no such file") from None
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
             raise UserError(f"checkpoint={path}: not a readable checkpoint ({type(error).__name__})") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:

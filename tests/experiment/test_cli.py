@@ -414,17 +414,9 @@ EVALUATIONS = {
 }
 
 
-NOT_YET = pytest.mark.xfail(strict=False, reason="torch.load warns or stumbles before Checkpoint.load can refuse")
-
-
 @pytest.mark.parametrize(
     ("overrides", "said"),
-    [
-        pytest.param(
-            *case, id=name, marks=NOT_YET if name in ("garbage for a checkpoint", "words for a checkpoint") else ()
-        )
-        for name, case in EVALUATIONS.items()
-    ],
+    [pytest.param(*case, id=name) for name, case in EVALUATIONS.items()],
 )
 def test_evaluate_refuses_in_one_line(
     overrides: list[str], said: list[str], bad: Path, checkpoint: Path, tmp_path: Path
