@@ -45,13 +45,13 @@ def reference_runs(folder: Path) -> list[dict[str, Any]]:
 def our_runs(records: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """The runs that were trained on the folder's files: those whose predictions are of its test file."""
     test = read_triples(folder / "test.tsv")
-    gold = len(read_triples(folder / "train.tsv"))
+    rows = len(read_triples(folder / "train.tsv"))
     runs = []
     for record in records:
         predictions = pd.read_csv(record["predictions"], dtype=str, keep_default_na=False)
         history = pd.read_csv(record["history"])
         dev = history.dropna(subset="dev/loss")
-        if predictions["form"].tolist() == test["form"].tolist() and record["rows_train"] == gold:
+        if predictions["form"].tolist() == test["form"].tolist() and record["rows_train"] == rows:
             runs.append(
                 {
                     "update": dev["update"].tolist(),
