@@ -69,6 +69,21 @@ def test_stems_change_alike_in_lemma_and_form_and_affixes_stay(rule: str) -> Non
     assert changed > 400
 
 
+@pytest.mark.parametrize(
+    ("rule", "length", "changed"),
+    [
+        ("whole", 5, [0, 1, 2, 3, 4]),
+        ("inner", 5, [0, 1, 2, 3, 4]),
+        ("whole", 6, [0, 1, 2, 3, 4, 5]),
+        ("inner", 6, [1, 2, 3, 4]),
+    ],
+)
+def test_inner_keeps_the_ends_of_runs_longer_than_5(rule: str, length: int, changed: list[int]) -> None:
+    word = "abcdef"[:length]
+    pool = make_pool(triples_table([(word, word + "X", "N")]), StemCorrupt(stem_rule=rule), PoolSettings(size=200))
+    assert [i for i in range(length) if pool["lemma"].str[i].nunique() > 1] == changed
+
+
 @pytest.mark.parametrize("theta", [0.25, 0.5, 1.0])
 def test_the_share_of_substituted_characters_is_theta(theta: float) -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -136,11 +151,11 @@ def test_same_pool_whatever_pythonhashseed() -> None:
 
 
 def test_the_summary_counts_what_a_reader_should_know() -> None:
-    pool = make_pool(GOLD, StemCorrupt(theta=0), PoolSettings(size=14, procedure="passes"))
+    pool = make_pool(GOLD, StemCorrupt(theta=0), PoolSettings(size=21, procedure="passes"))
     test = triples_table([("өлім", "өлімге", "N;DAT;SG"), ("zzz", "zzzz", "N")])
     summary = describe_pool(pool, GOLD, test, StemCorrupt())
-    assert (summary.size, summary.gold, summary.usable) == (14, 8, 7)
-    assert (summary.copies, summary.repeats, summary.test_lemmas, summary.combining) == (14, 7, 2, 0)
+    assert (summary.size, summary.gold, summary.usable) == (21, 8, 7)
+    assert (summary.copies, summary.repeats, summary.test_lemmas, summary.combining) == (21, 14, 3, 0)
     marks = triples_table([("\u0301abc", "\u0301abcd", "N")])
     assert (
         describe_pool(
@@ -237,10 +252,10 @@ def test_gold_stays_what_it_is_and_another_seed_is_another_pool() -> None:
 
 
 def test_the_summary_is_one_line_to_log() -> None:
-    pool = make_pool(GOLD, StemCorrupt(theta=0), PoolSettings(size=14, procedure="passes"))
+    pool = make_pool(GOLD, StemCorrupt(theta=0), PoolSettings(size=21, procedure="passes"))
     line = str(describe_pool(pool, GOLD, GOLD[:0], StemCorrupt()))
     assert line.startswith(
-        "14 triples from 7 of 8 gold triples; 14 gold copies, 7 repeats, 0 with a lemma of the test set"
+        "21 triples from 7 of 8 gold triples; 21 gold copies, 14 repeats, 0 with a lemma of the test set"
     )
     assert "\n" not in line
 
