@@ -78,6 +78,8 @@ def main() -> None:
         ):
             for number, run in enumerate(runs):
                 axis.plot(run["update"], run["loss"], label=side if number == 0 else None, **style)
+            if not runs:
+                continue
             lowest, accuracy = [min(run["loss"]) for run in runs], [run["accuracy"] for run in runs]
             cells = [" ".join(f"{value:.3f}" for value in values) for values in (lowest, accuracy)]
             means = [f"{sum(values) / len(values):.3f}" for values in (lowest, accuracy)]
